@@ -1,0 +1,7 @@
+#include <pybind11/pybind11.h>
+
+namespace py = pybind11;
+
+PYBIND11_MODULE(_core, m) {
+    m.doc() = "The compiled core of calibrant; use the functions of the package instead.";
+}
