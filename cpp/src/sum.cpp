@@ -1,1 +1,283 @@
-namespace calibrant {}
+#include "calibrant/sum.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "calibrant/bytes.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr std::int64_t digit_mask = 0xFFFFFFFF;
+constexpr std::uint64_t deposits_before_carry = std::uint64_t{1} << 30;
+
+struct Decomposed {
+    bool negative;
+    std::uint64_t mantissa;  // below 2^53
+    std::int64_t exponent;   // |x| = mantissa * 2^exponent
+};
+
+Decomposed decompose(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const auto biased = static_cast<std::int64_t>((bits >> 52) & 0x7FF);
+    const std::uint64_t fraction = bits & 0x000FFFFFFFFFFFFF;
+    const std::uint64_t hidden = biased != 0 ? std::uint64_t{1} << 52 : 0;
+    return {(bits >> 63) != 0, fraction | hidden, std::max<std::int64_t>(biased, 1) - 1075};
+}
+
+// Adds +-magnitude * 2^shift to limbs, 32 bits a limb; shift < 32.
+void deposit(std::int64_t* limbs, UInt128 magnitude, unsigned shift, bool negative) {
+    const std::int64_t sign = negative ? -1 : 0;
+    const auto first = static_cast<std::int64_t>(
+        static_cast<std::uint32_t>(static_cast<std::uint64_t>(magnitude) << shift));
+    *limbs++ += (first ^ sign) - sign;
+    for (magnitude >>= 32 - shift; magnitude != 0; magnitude >>= 32) {
+        const auto digit = static_cast<std::int64_t>(static_cast<std::uint32_t>(magnitude));
+        *limbs++ += (digit ^ sign) - sign;
+    }
+}
+
+std::int64_t floor_div_32(std::int64_t x) { return x >> 5; }
+
+// The 128 leading bits of a number, the first of them at the top; sticky when any bit below
+// is set.
+struct Leading {
+    UInt128 bits;
+    bool sticky;
+    std::int64_t exponent;  // of the top bit
+};
+
+Leading leading_bits(std::int64_t base, const std::vector<std::uint32_t>& digits) {
+    const std::size_t n = digits.size();
+    UInt128 bits = 0;
+    bool sticky = false;
+    int filled = 0;
+    const int unused = std::countl_zero(digits[n - 1]);
+    for (std::size_t i = n; i-- > 0;) {
+        const UInt128 digit = digits[i];
+        if (filled <= 96) {
+            bits |= digit << (96 - filled);
+        } else if (filled < 128) {
+            bits |= digit >> (filled - 96);
+            sticky |= (digits[i] & ((std::uint32_t{1} << (filled - 96)) - 1)) != 0;
+        } else {
+            sticky |= digits[i] != 0;
+        }
+        if (i == n - 1) {
+            bits <<= unused;
+            filled = 32 - unused;
+        } else {
+            filled += 32;
+        }
+    }
+    const std::int64_t exponent = 32 * (base + static_cast<std::int64_t>(n)) - 1 - unused;
+    return {bits, sticky, exponent};
+}
+
+// bits / 2^drop, half to even, the sticky bit below counted; drop in [1, 128].
+UInt128 round_off(UInt128 bits, bool sticky, int drop) {
+    const UInt128 kept = drop == 128 ? 0 : bits >> drop;
+    const UInt128 half = UInt128{1} << (drop - 1);
+    const UInt128 rest = drop == 128 ? bits : bits & ((half << 1) - 1);
+    const bool up = rest > half || (rest == half && (sticky || (kept & 1) != 0));
+    return kept + (up ? 1 : 0);
+}
+
+}  // namespace
+
+void ExactSum::count_deposits(std::uint64_t count) {
+    deposits_ += count;
+    if (deposits_ >= deposits_before_carry) carry();
+}
+
+// Room for `count` limbs from index `first` on, counted in units of 2^32.
+std::int64_t* ExactSum::limbs_from(std::int64_t first, std::int64_t count) {
+    const auto size = static_cast<std::int64_t>(limbs_.size());
+    if (first >= base_ && first + count <= base_ + size) return limbs_.data() + (first - base_);
+    const std::int64_t low = size == 0 ? first : std::min(first, base_);
+    const std::int64_t high = size == 0 ? first + count : std::max(first + count, base_ + size);
+    if (high - low > static_cast<std::int64_t>(max_limbs)) {
+        throw std::length_error(
+            "the terms of an exact sum lie too many powers of two apart; use a smaller power, "
+            "or its limit, infinity");
+    }
+    std::vector<std::int64_t> grown(static_cast<std::size_t>(high - low));
+    std::copy(limbs_.begin(), limbs_.end(), grown.begin() + (size == 0 ? 0 : base_ - low));
+    limbs_.swap(grown);
+    base_ = low;
+    return limbs_.data() + (first - base_);
+}
+
+void ExactSum::add(double x, std::int64_t exponent) {
+    const Decomposed d = decompose(x);
+    if (d.mantissa == 0) return;
+    const std::int64_t position = d.exponent + exponent;
+    const std::int64_t first = floor_div_32(position);
+    deposit(limbs_from(first, 3), d.mantissa, static_cast<unsigned>(position & 31), d.negative);
+    count_deposits(1);
+}
+
+void ExactSum::add(Int128 multiple, std::int64_t exponent) {
+    if (multiple == 0) return;
+    const bool negative = multiple < 0;
+    const UInt128 magnitude = negative ? -static_cast<UInt128>(multiple)
+                                       : static_cast<UInt128>(multiple);
+    const std::int64_t first = floor_div_32(exponent);
+    deposit(limbs_from(first, 5), magnitude, static_cast<unsigned>(exponent & 31), negative);
+    count_deposits(1);
+}
+
+void ExactSum::add_product(double x, double y, std::int64_t exponent) {
+    const Decomposed a = decompose(x);
+    const Decomposed b = decompose(y);
+    const UInt128 product = static_cast<UInt128>(a.mantissa) * b.mantissa;
+    if (product == 0) return;
+    const std::int64_t position = a.exponent + b.exponent + exponent;
+    const std::int64_t first = floor_div_32(position);
+    deposit(limbs_from(first, 5), product, static_cast<unsigned>(position & 31),
+            a.negative != b.negative);
+    count_deposits(1);
+}
+
+// Afterwards every limb but the last is a digit in [0, 2^32), and the last is in (-2^32,
+// 2^32) and carries the sign.
+void ExactSum::carry() {
+    std::int64_t above = 0;
+    for (std::size_t i = 0; i < limbs_.size(); ++i) {
+        limbs_[i] += above;
+        const bool last = i + 1 == limbs_.size();
+        if (last && limbs_[i] <= digit_mask && limbs_[i] >= -digit_mask) break;
+        above = limbs_[i] >> 32;
+        limbs_[i] &= digit_mask;
+        if (last) limbs_.push_back(0);
+    }
+    deposits_ = 1;
+}
+
+void ExactSum::merge(const ExactSum& other) {
+    if (other.limbs_.empty()) return;
+    if (this == &other) {
+        const ExactSum copy = other;
+        merge(copy);
+        return;
+    }
+    const auto count = static_cast<std::int64_t>(other.limbs_.size());
+    std::int64_t* mine = limbs_from(other.base_, count);
+    // Both stand below deposits_before_carry, so a limb stays below 2^63.
+    for (std::int64_t i = 0; i < count; ++i) mine[i] += other.limbs_[static_cast<std::size_t>(i)];
+    count_deposits(other.deposits_);
+}
+
+void ExactSum::subtract(const ExactSum& other) {
+    ExactSum negated = other;
+    for (std::int64_t& limb : negated.limbs_) limb = -limb;
+    merge(negated);
+}
+
+ExactSum::Canonical ExactSum::canonical() const {
+    Canonical result;
+    if (limbs_.empty()) return result;
+    ExactSum carried = *this;
+    carried.carry();
+    result.negative = carried.limbs_.back() < 0;
+    if (result.negative) {
+        for (std::int64_t& limb : carried.limbs_) limb = -limb;
+        carried.carry();
+    }
+    const auto& limbs = carried.limbs_;
+    std::size_t low = 0;
+    std::size_t high = limbs.size();
+    while (high > 0 && limbs[high - 1] == 0) --high;
+    while (low < high && limbs[low] == 0) ++low;
+    if (high == 0) return {};
+    result.base = carried.base_ + static_cast<std::int64_t>(low);
+    for (std::size_t i = low; i < high; ++i) {
+        result.digits.push_back(static_cast<std::uint32_t>(limbs[i]));
+    }
+    return result;
+}
+
+bool ExactSum::is_zero() const { return canonical().digits.empty(); }
+
+Scaled ExactSum::value() const {
+    const Canonical sum = canonical();
+    if (sum.digits.empty()) return {};
+    const Leading top = leading_bits(sum.base, sum.digits);
+    UInt128 mantissa = round_off(top.bits, top.sticky, 75);
+    // What rounding left behind, in units of the last of the 128 bits; it fits in 76.
+    const auto rest = static_cast<Int128>(top.bits - (mantissa << 75));
+    std::int64_t exponent = top.exponent;
+    double low = static_cast<double>(rest) * 0x1p-127;
+    if (mantissa == UInt128{1} << 53) {
+        mantissa >>= 1;
+        low *= 0.5;
+        ++exponent;
+    }
+    const double high = static_cast<double>(static_cast<std::uint64_t>(mantissa)) * 0x1p-52;
+    return {sum.negative ? -high : high, sum.negative ? -low : low, exponent};
+}
+
+double ExactSum::to_double() const {
+    const Canonical sum = canonical();
+    if (sum.digits.empty()) return 0.0;
+    const Leading top = leading_bits(sum.base, sum.digits);
+    if (top.exponent > 1023) {
+        const double infinity = std::numeric_limits<double>::infinity();
+        return sum.negative ? -infinity : infinity;
+    }
+    // Below 2^-1022 a double has fewer than 53 bits.
+    const std::int64_t precision = std::min<std::int64_t>(53, top.exponent + 1075);
+    if (precision < 0) return sum.negative ? -0.0 : 0.0;
+    const UInt128 mantissa = round_off(top.bits, top.sticky, static_cast<int>(128 - precision));
+    const double magnitude = std::ldexp(static_cast<double>(static_cast<std::uint64_t>(mantissa)),
+                                        static_cast<int>(top.exponent + 1 - precision));
+    return sum.negative ? -magnitude : magnitude;
+}
+
+void ExactSum::write(Writer& out) const {
+    const Canonical sum = canonical();
+    out.u8(sum.negative ? 1 : 0);
+    out.i64(sum.base);
+    out.u64(sum.digits.size());
+    for (const std::uint32_t digit : sum.digits) out.u32(digit);
+}
+
+ExactSum ExactSum::read(Reader& in) {
+    const std::uint8_t sign = in.u8();
+    const std::int64_t base = in.i64();
+    const std::size_t count = in.count(sizeof(std::uint32_t));
+    ExactSum sum;
+    if (sign > 1 || count > max_limbs || base > (std::int64_t{1} << 40) ||
+        base < -(std::int64_t{1} << 40)) {
+        throw CorruptState("an exact sum in the state is malformed");
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto digit = static_cast<std::int64_t>(in.u32());
+        if (digit == 0 && (i == 0 || i + 1 == count)) {
+            throw CorruptState("an exact sum in the state is not in its canonical form");
+        }
+        sum.limbs_.push_back(sign != 0 ? -digit : digit);
+    }
+    if (count == 0 && (sign != 0 || base != 0)) {
+        throw CorruptState("an exact sum in the state is not in its canonical form");
+    }
+    sum.base_ = base;
+    sum.deposits_ = 1;
+    return sum;
+}
+
+void throw_fixed_sum_overflow() {
+    throw std::overflow_error("a sum of 128 bits is full: too many rows for one accumulator");
+}
+
+std::uint64_t checked_add(std::uint64_t a, std::uint64_t b) {
+    if (a > std::numeric_limits<std::uint64_t>::max() - b) {
+        throw std::overflow_error("a count is full: more than 2^64 - 1 rows");
+    }
+    return a + b;
+}
+
+}  // namespace calibrant

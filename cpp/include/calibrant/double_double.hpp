@@ -1,0 +1,29 @@
+// Arithmetic on unevaluated sums of two doubles, for the few operations between reading a sum
+// and rounding a result: relative error near 2^-100. Not for loops over data.
+#pragma once
+
+#include "calibrant/sum.hpp"
+
+namespace calibrant {
+
+struct DoubleDouble {
+    double high = 0.0, low = 0.0;  // |low| at most half an ulp of high
+};
+
+DoubleDouble operator+(DoubleDouble a, DoubleDouble b);
+DoubleDouble operator-(DoubleDouble a, DoubleDouble b);
+DoubleDouble operator*(DoubleDouble a, DoubleDouble b);
+DoubleDouble operator/(DoubleDouble a, DoubleDouble b);
+
+struct ScaledDoubleDouble {
+    DoubleDouble value;
+    std::int64_t exponent;  // value * 2^exponent
+};
+
+// a / b for b > 0; the value lies in [sqrt(1/2), sqrt(2)), or is 0.
+ScaledDoubleDouble divide(Scaled a, Scaled b);
+
+DoubleDouble log1p(DoubleDouble f);  // 1 + f in [0.7, 1.42]
+DoubleDouble multiple_of_ln2(std::int64_t exponent);
+
+}  // namespace calibrant

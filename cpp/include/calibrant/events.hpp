@@ -1,0 +1,46 @@
+// Events: rows of (what happened, the probabilities given to it, weight), read block by block
+// as the probability q that was given to what happened, checked on the way.
+//
+// Binary: y_proba has shape (n,) and is the probability of label 1, so q = p where the label
+// is 1 and the double nearest to 1 - p where it is 0. Multiclass: y_proba has shape (n, k) and
+// q = p[label]; every one of the k values must lie in [0, 1]. Without y_true the
+// probabilities are taken as they are. q is then clipped to [q_lim, 1 - q_lim].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "calibrant/column.hpp"
+#include "calibrant/kernels.hpp"
+
+namespace calibrant {
+
+struct Events {
+    const Column* y_true = nullptr;
+    Column y_proba;
+    bool is_matrix = false;  // y_proba has shape (n, k)
+    const Column* sample_weight = nullptr;
+    bool omit_missing = false;  // drop and count rows in which a value is missing
+    const char* proba_name = "y_proba";
+
+    [[nodiscard]] std::size_t size() const { return y_proba.size; }
+    [[nodiscard]] std::size_t n_classes() const { return is_matrix ? y_proba.width : 2; }
+};
+
+struct EventBlock {
+    alignas(64) double q[block_rows];
+    alignas(64) double weight[block_rows];  // filled only where there are weights
+    std::size_t n = 0;
+    std::size_t omitted = 0;
+};
+
+// Fills block with rows [begin, begin + count), count <= block_rows. Returns false, and leaves
+// the block unspecified, if one of them is bad.
+[[nodiscard]] bool load_events(const Events& events, std::size_t begin, std::size_t count,
+                               double q_lim, EventBlock& block);
+
+// Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
+[[noreturn]] void refuse_events(const Events& events, std::size_t begin, std::size_t end,
+                                std::uint64_t rows_before);
+
+}  // namespace calibrant

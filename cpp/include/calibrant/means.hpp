@@ -1,0 +1,82 @@
+// Generalized means of the probabilities q given to what happened (Nelson 2017):
+//
+//     G_m = (sum w q^m / sum w)^(1/m),   G_0 = exp(sum w log q / sum w),
+//     G_inf = max q,   G_-inf = min q    (over rows of positive weight).
+//
+// Decisiveness is G_1, accuracy G_0, robustness G_-2/3. A q of 0 makes every mean with m <= 0
+// zero.
+//
+// A row's term is a fixed function of its q (elementary.hpp, to about 2^-58), and terms are
+// summed exactly, so any order of rows, batches and merges gives the same bits; an integer
+// weight k gives the bits of k repetitions. A mean is rounded once; it lies within 1 ulp of
+// the true mean of the given doubles for |m| >= 2^-6, and within about 2^-58 / m beyond
+// that. The double nearest to -2/3 stands for -2/3 itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrant/bytes.hpp"
+#include "calibrant/double_double.hpp"
+#include "calibrant/events.hpp"
+#include "calibrant/parallel.hpp"
+#include "calibrant/sum.hpp"
+
+namespace calibrant {
+
+class RiskProfile {
+public:
+    static constexpr Kind kind = Kind::risk_profile;
+    static constexpr double largest_power = 0x1p26;
+    static constexpr std::size_t most_powers = 4096;
+
+    // Throws std::invalid_argument unless 0 <= q_lim < 1/2 and every power is infinite or
+    // at most largest_power in magnitude.
+    RiskProfile(std::vector<double> powers, double q_lim);
+    [[nodiscard]] RiskProfile empty() const { return {powers_, q_lim_}; }
+
+    // Adds the rows, on several threads where they are many. If a row is bad or the poll
+    // says stop, throws and leaves this unspecified: update an empty() one and merge it.
+    // rows_before is for messages only.
+    void update(const Events& events, std::uint64_t rows_before, Poll poll);
+    void merge(const RiskProfile& other);
+
+    [[nodiscard]] std::uint64_t count() const { return n_; }
+    [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
+    [[nodiscard]] const std::vector<double>& powers() const { return powers_; }
+    [[nodiscard]] double q_lim() const { return q_lim_; }
+    [[nodiscard]] double weight_sum() const { return weight_.to_double(); }
+
+    // Of the index-th power. All throw std::invalid_argument where no row has weight.
+    [[nodiscard]] double mean(std::size_t index) const;
+    [[nodiscard]] double log_mean(std::size_t index) const;
+    // sum w q^m / sum w - 1, without cancellation; m finite and not 0.
+    [[nodiscard]] double mean_power_minus_one(std::size_t index) const;
+    // G_m of this over G_m of other.
+    [[nodiscard]] double mean_ratio(std::size_t index, const RiskProfile& other) const;
+
+    [[nodiscard]] std::string to_bytes() const;
+    static RiskProfile from_bytes(std::string_view bytes);
+
+private:
+    friend class RiskProfileWorker;
+
+    void require_weight() const;
+    [[nodiscard]] bool is_zero(std::size_t index) const;
+    [[nodiscard]] DoubleDouble log_of_mean(std::size_t index) const;
+
+    std::vector<double> powers_;
+    double q_lim_;
+    std::uint64_t n_ = 0;        // rows taken in
+    std::uint64_t omitted_ = 0;  // rows dropped because a value was missing
+    std::uint64_t zeros_ = 0;    // rows of positive weight with q = 0
+    double least_ = 1.0;         // over rows of positive weight
+    double most_ = 0.0;
+    ExactSum weight_;
+    std::vector<ExactSum> sums_;  // by power; empty for infinite powers
+};
+
+}  // namespace calibrant

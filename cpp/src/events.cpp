@@ -1,0 +1,181 @@
+#include "calibrant/events.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "calibrant/check.hpp"
+
+namespace calibrant {
+namespace {
+
+bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::max(); }
+
+bool is_probability(double p) { return p >= 0.0 && p <= 1.0; }
+
+double clipped(double q, double q_lim) {
+    const double raised = q < q_lim ? q_lim : q;
+    return raised > 1.0 - q_lim ? 1.0 - q_lim : raised;
+}
+
+bool all_are_weights(const double* weight, std::size_t n) {
+    bool good = true;
+    for (std::size_t i = 0; i < n; ++i) good = good && is_weight(weight[i]);
+    return good;
+}
+
+bool all_below(const std::int32_t* labels, std::size_t n, std::size_t n_classes) {
+    // Negative codes (missing, invalid) become large.
+    const auto limit = static_cast<std::uint32_t>(n_classes);
+    std::uint32_t bad = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        bad |= static_cast<std::uint32_t>(labels[i]) >= limit ? 1U : 0U;
+    }
+    return bad == 0;
+}
+
+// The common case: one probability per row, nothing may be missing.
+bool load_vector(const Events& events, std::size_t begin, std::size_t count, double q_lim,
+                 EventBlock& block) {
+    alignas(64) double buffer[block_rows];
+    const double* p = in_place(events.y_proba, begin);
+    if (p == nullptr) {
+        load(events.y_proba, begin, count, buffer);
+        p = buffer;
+    }
+    if (events.y_true == nullptr) return kernels().clip(p, count, q_lim, block.q);
+    alignas(64) std::int32_t labels[block_rows];
+    load_labels(*events.y_true, begin, count, labels);
+    return all_below(labels, count, 2) && kernels().true_class(p, labels, count, q_lim, block.q);
+}
+
+// Classes in columns, nothing may be missing.
+bool load_matrix(const Events& events, std::size_t begin, std::size_t count, double q_lim,
+                 EventBlock& block) {
+    constexpr std::size_t values_at_once = 8 * block_rows;
+    const std::size_t width = events.y_proba.width;
+    alignas(64) std::int32_t labels[block_rows];
+    load_labels(*events.y_true, begin, count, labels);
+    if (!all_below(labels, count, width)) return false;
+
+    const std::size_t rows_at_once = std::clamp<std::size_t>(values_at_once / width, 1, count);
+    std::vector<double> values(rows_at_once * width);
+    for (std::size_t first = 0; first < count; first += rows_at_once) {
+        const std::size_t rows = std::min(rows_at_once, count - first);
+        load_block(events.y_proba, begin + first, rows, values.data());
+        for (std::size_t i = 0; i < rows * width; i += block_rows) {
+            const std::size_t n = std::min(block_rows, rows * width - i);
+            if (!kernels().clip(&values[i], n, q_lim, &values[i])) return false;
+        }
+        for (std::size_t i = 0; i < rows; ++i) {
+            block.q[first + i] = values[i * width + static_cast<std::size_t>(labels[first + i])];
+        }
+    }
+    return true;
+}
+
+// Where values may be missing: a row at a time.
+class RowReader {
+public:
+    enum class Verdict { good, missing, bad };
+
+    RowReader(const Events& events, double q_lim)
+        : events_(events), q_lim_(q_lim), row_(events.y_proba.width) {}
+
+    Verdict read(std::size_t row) {
+        std::int32_t label = 1;
+        if (events_.y_true != nullptr) load_labels(*events_.y_true, row, 1, &label);
+        load_row(events_.y_proba, row, row_.data());
+        bool missing = label == label_missing;
+        bool bad = label == label_invalid ||
+                   (label >= 0 && static_cast<std::size_t>(label) >= events_.n_classes());
+        for (const double p : row_) {
+            missing = missing || std::isnan(p);
+            bad = bad || (!std::isnan(p) && !is_probability(p));
+        }
+        weight = 1.0;
+        if (events_.sample_weight != nullptr) {
+            load(*events_.sample_weight, row, 1, &weight);
+            missing = missing || std::isnan(weight);
+            bad = bad || (!std::isnan(weight) && !is_weight(weight));
+        }
+        if (bad || (missing && !events_.omit_missing)) return Verdict::bad;
+        if (missing) return Verdict::missing;
+        const double p = events_.is_matrix ? row_[static_cast<std::size_t>(label)] : row_[0];
+        q = clipped(events_.is_matrix || label == 1 ? p : 1.0 - p, q_lim_);
+        return Verdict::good;
+    }
+
+    double q = 0.0;
+    double weight = 1.0;
+
+private:
+    const Events& events_;
+    double q_lim_;
+    std::vector<double> row_;
+};
+
+bool load_rows(const Events& events, std::size_t begin, std::size_t count, double q_lim,
+               EventBlock& block) {
+    RowReader reader(events, q_lim);
+    std::size_t kept = 0;
+    for (std::size_t row = begin; row < begin + count; ++row) {
+        const RowReader::Verdict verdict = reader.read(row);
+        if (verdict == RowReader::Verdict::bad) return false;
+        if (verdict == RowReader::Verdict::missing) continue;
+        block.q[kept] = reader.q;
+        block.weight[kept] = reader.weight;
+        ++kept;
+    }
+    block.n = kept;
+    block.omitted = count - kept;
+    return true;
+}
+
+}  // namespace
+
+bool load_events(const Events& events, std::size_t begin, std::size_t count, double q_lim,
+                 EventBlock& block) {
+    if (events.omit_missing) return load_rows(events, begin, count, q_lim, block);
+    block.n = count;
+    block.omitted = 0;
+    const bool good = events.is_matrix ? load_matrix(events, begin, count, q_lim, block)
+                                       : load_vector(events, begin, count, q_lim, block);
+    if (!good) return false;
+    if (events.sample_weight == nullptr) return true;
+    load(*events.sample_weight, begin, count, block.weight);
+    return all_are_weights(block.weight, count);
+}
+
+void refuse_events(const Events& events, std::size_t begin, std::size_t end,
+                   std::uint64_t rows_before) {
+    std::vector<double> values(events.y_proba.width);
+    for (std::size_t row = begin; row < end; ++row) {
+        const Row where{row, std::nullopt, rows_before};
+        std::int32_t label = 0;
+        if (events.y_true != nullptr) load_labels(*events.y_true, row, 1, &label);
+        const bool label_may_miss = label == label_missing && events.omit_missing;
+        if (!label_may_miss &&
+            (label < 0 || static_cast<std::size_t>(label) >= events.n_classes())) {
+            refuse_label("y_true", *events.y_true, where, events.n_classes());
+        }
+        load_row(events.y_proba, row, values.data());
+        for (std::size_t j = 0; j < values.size(); ++j) {
+            const double p = values[j];
+            if (is_probability(p) || (std::isnan(p) && events.omit_missing)) continue;
+            Row place = where;
+            if (events.is_matrix) place.column = j;
+            refuse_probability(events.proba_name, p, place, events.y_proba.dtype);
+        }
+        if (events.sample_weight == nullptr) continue;
+        double weight = 0.0;
+        load(*events.sample_weight, row, 1, &weight);
+        if (is_weight(weight) || (std::isnan(weight) && events.omit_missing)) continue;
+        refuse_weight("sample_weight", weight, where, events.sample_weight->dtype);
+    }
+    // Another thread has mended the row since it was found bad.
+    throw InvalidInput("the arrays changed while they were being read");
+}
+
+}  // namespace calibrant

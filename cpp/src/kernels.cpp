@@ -1,0 +1,171 @@
+// Compiled once per instruction set, with CALIBRANT_KERNELS naming the table to define. To
+// keep one set's instructions out of another's code, nothing here is shared with other files:
+// no standard library, and every function has internal linkage.
+#include "calibrant/kernels.hpp"
+
+namespace calibrant {
+namespace {
+
+using namespace detail;
+
+// Bit 63 of the result is set unless 0 <= x <= 1 (or x is -0.0, which is let through by
+// adding +0.0 first). NaN and infinities are outside.
+[[gnu::always_inline]] inline std::uint64_t outside_unit(double x) {
+    const std::uint64_t bits = bits_of(x + 0.0);
+    return bits | (one_bits - bits);
+}
+
+// Removes what the shifts of `snap` added to n summed bit patterns.
+[[gnu::always_inline]] inline std::int64_t unshift(std::uint64_t sum, std::size_t n,
+                                                   double shift) {
+    return static_cast<std::int64_t>(sum - n * bits_of(shift));
+}
+
+struct Rounded {
+    double high, low;  // high = shifted value in units of 2^-20, low in units of 2^-58
+};
+
+// A term below 2^31 rounded to the grid 2^-58, with both shifts still in it.
+[[gnu::always_inline]] inline Rounded round_to_grid(PowerParts term) {
+    const double scale = power_of_two(term.exponent);
+    const double high = fma(term.high + term.low, scale, snap_shift<20>);
+    const double rest = fma(term.high, scale, snap_shift<20> - high);  // exact
+    return {high, fma(term.low, scale, rest + snap_shift<58>)};
+}
+
+// Five short loops rather than one: the values of a block pass through buffers in the
+// first-level cache, and each loop's chain of dependent operations is short enough for the
+// processor to overlap many rows. The sum of q, all additions, rides along with the
+// multiplications of the exponential.
+void risk(const double* q, std::size_t n, RiskBlock* sums) {
+    alignas(64) double x[block_rows], a[block_rows], b[block_rows], c[block_rows];
+    const Power m = make_power(-2.0 / 3.0);
+
+    std::uint64_t tiny = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool is_tiny = q[i] < least_gridded;
+        tiny += is_tiny ? 1U : 0U;
+        x[i] = select(is_tiny, 1.0, q[i]);  // adds 1, 0 and 1 to the three sums
+        const LogReduced reduced = log_reduce<false>(x[i]);
+        a[i] = reduced.exponent;
+        b[i] = reduced.f;
+        c[i] = reduced.reciprocal;
+    }
+
+    std::uint64_t log_high = 0, log_low = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const LogParts log = log_finish({a[i], b[i], c[i]});
+        log_high += bits_of(log.high + snap_shift<16>);
+        log_low += bits_of(log.low + snap_shift<58>);
+        a[i] = log.high;
+        b[i] = log.low;
+    }
+
+    for (std::size_t i = 0; i < n; ++i) {
+        const ExpReduced reduced = power_reduce({a[i], b[i]}, m);
+        a[i] = reduced.high;
+        b[i] = reduced.low;
+        c[i] = reduced.exponent;
+    }
+
+    std::uint64_t q_high = 0, q_low = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double high = x[i] + snap_shift<40>;
+        q_high += bits_of(high);
+        q_low += bits_of((x[i] - (high - snap_shift<40>)) + snap_shift<80>);
+        const PowerParts term = exp_finish({a[i], b[i], c[i]});
+        a[i] = term.high;
+        b[i] = term.low;
+    }
+
+    std::uint64_t power_high = 0, power_low = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const Rounded term = round_to_grid({a[i], b[i], c[i]});
+        power_high += bits_of(term.high);
+        power_low += bits_of(term.low);
+    }
+
+    const auto ones = static_cast<std::int64_t>(tiny);
+    sums->q_high = unshift(q_high, n, snap_shift<40>) - (ones << 40);
+    sums->q_low = unshift(q_low, n, snap_shift<80>);
+    sums->log_high = unshift(log_high, n, snap_shift<16>);
+    sums->log_low = unshift(log_low, n, snap_shift<58>);
+    sums->power_high = unshift(power_high, n, snap_shift<20>) - (ones << 20);
+    sums->power_low = unshift(power_low, n, snap_shift<58>);
+    sums->tiny = tiny;
+}
+
+void logs(const double* q, std::size_t n, double* high, double* low) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const LogParts log = log_parts(q[i]);
+        high[i] = log.high;
+        low[i] = snap<58>(log.low);
+    }
+}
+
+void powers(const double* q, std::size_t n, Power m, double* high, double* low,
+            double* exponent) {
+    const bool on_grid = m.value == -2.0 / 3.0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const PowerParts term = power_parts(log_parts(q[i]), m);
+        high[i] = term.high;
+        low[i] = term.low;
+        exponent[i] = term.exponent;
+    }
+    if (!on_grid) return;
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool gridded = q[i] >= least_gridded;
+        const double scale_exponent = select(gridded, exponent[i], 0.0);
+        const Rounded term = round_to_grid({high[i], low[i], scale_exponent});
+        high[i] = select(gridded, term.high - snap_shift<20>, high[i]);
+        low[i] = select(gridded, term.low - snap_shift<58>, low[i]);
+        exponent[i] = select(gridded, 0.0, exponent[i]);
+    }
+}
+
+bool true_class(const double* __restrict p, const std::int32_t* __restrict labels,
+                std::size_t n, double q_lim, double* __restrict q) {
+    const double most = 1.0 - q_lim;
+    std::uint64_t outside = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double x = p[i];
+        outside |= outside_unit(x);
+        const double chosen = labels[i] != 0 ? x : 1.0 - x;
+        const double raised = chosen < q_lim ? q_lim : chosen;
+        q[i] = raised > most ? most : raised;
+    }
+    return (outside >> 63) == 0;
+}
+
+bool clip(const double* p, std::size_t n, double q_lim, double* q) {
+    const double most = 1.0 - q_lim;
+    std::uint64_t outside = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double x = p[i];
+        outside |= outside_unit(x);
+        const double raised = x < q_lim ? q_lim : x;
+        q[i] = raised > most ? most : raised;
+    }
+    return (outside >> 63) == 0;
+}
+
+void log_of(const double* x, std::size_t n, double* result) {
+    for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::log(x[i]);
+}
+
+void exp_of(const double* x, std::size_t n, double* result) {
+    for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::exp(x[i]);
+}
+
+void power_of(const double* x, std::size_t n, Power m, double* result) {
+    for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::power(x[i], m);
+}
+
+}  // namespace
+
+namespace kernel_tables {
+extern const Kernels CALIBRANT_KERNELS;
+const Kernels CALIBRANT_KERNELS = {risk, logs, powers, true_class, clip, log_of, exp_of, power_of};
+}  // namespace kernel_tables
+
+}  // namespace calibrant

@@ -1,0 +1,372 @@
+#include "calibrant/means.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "calibrant/check.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
+
+// Rows a worker takes at a time: 16 blocks, some 30 microseconds.
+constexpr std::size_t chunk_rows = 16 * block_rows;
+
+bool is_named(double m) { return m == 1.0 || m == 0.0 || m == robustness; }
+
+DoubleDouble power_of(double m) {
+    const Power power = make_power(m);
+    return {power.value, power.correction};
+}
+
+double round_exp(DoubleDouble x) {
+    // Far beyond the doubles exp_parts would leave its range.
+    if (x.high < -800.0) return 0.0;
+    return round_parts(exp_parts(x.high, x.low));
+}
+
+}  // namespace
+
+// One thread's share of an update. The named powers of unweighted rows go through the fused
+// risk kernel into 128-bit sums; all the rest is summed term by term.
+class RiskProfileWorker {
+public:
+    explicit RiskProfileWorker(const RiskProfile& parameters)
+        : profile_(parameters.empty()),
+          any_named_(std::ranges::any_of(profile_.powers_, is_named)),
+          any_infinite_(std::ranges::any_of(profile_.powers_,
+                                            [](double m) { return std::isinf(m); })) {}
+
+    [[nodiscard]] bool add(const Events& events, std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_rows) {
+            const std::size_t count = std::min(block_rows, end - row);
+            if (!load_events(events, row, count, profile_.q_lim_, block_)) return false;
+            profile_.n_ += block_.n;
+            profile_.omitted_ += block_.omitted;
+            if (events.sample_weight != nullptr) {
+                add_weighted();
+            } else {
+                add_unweighted();
+            }
+        }
+        return true;
+    }
+
+    void finish_into(RiskProfile& total) {
+        profile_.weight_.add(static_cast<Int128>(unweighted_), 0);
+        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
+            const double m = profile_.powers_[i];
+            if (m == 1.0) q_sum_.add_to(profile_.sums_[i]);
+            if (m == 0.0) log_sum_.add_to(profile_.sums_[i]);
+            if (m == robustness) robust_sum_.add_to(profile_.sums_[i]);
+        }
+        total.merge(profile_);
+    }
+
+private:
+    void add_unweighted() {
+        const std::size_t n = block_.n;
+        unweighted_ += n;
+        std::size_t irregular = n;  // rows the risk kernel does not take
+        if (any_named_) {
+            RiskBlock sums;
+            kernels().risk(block_.q, n, &sums);
+            q_sum_.add((static_cast<Int128>(sums.q_high) << 40) + sums.q_low);
+            log_sum_.add((static_cast<Int128>(sums.log_high) << 42) + sums.log_low);
+            robust_sum_.add((static_cast<Int128>(sums.power_high) << 38) + sums.power_low);
+            irregular = sums.tiny;
+        }
+        if (irregular != 0) count_zeros();
+        if (any_infinite_) track_extremes();
+        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
+            const double m = profile_.powers_[i];
+            if (std::isinf(m)) continue;
+            if (!is_named(m)) {
+                add_terms(i, block_.q, n);
+            } else if (irregular != 0) {
+                add_terms(i, tiny_, gather_tiny());
+            }
+        }
+    }
+
+    void add_weighted() {
+        const std::size_t n = block_.n;
+        // A row without weight is as good as absent; dropping it here keeps its q out of
+        // the extremes and the zeros.
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (block_.weight[i] == 0.0) continue;
+            block_.q[kept] = block_.q[i];
+            block_.weight[kept] = block_.weight[i];
+            ++kept;
+        }
+        block_.n = kept;
+        for (std::size_t i = 0; i < kept; ++i) profile_.weight_.add(block_.weight[i]);
+        count_zeros();
+        if (any_infinite_) track_extremes();
+        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
+            if (!std::isinf(profile_.powers_[i])) add_terms(i, block_.q, kept, block_.weight);
+        }
+    }
+
+    void count_zeros() {
+        for (std::size_t i = 0; i < block_.n; ++i) profile_.zeros_ += block_.q[i] == 0.0 ? 1U : 0U;
+    }
+
+    void track_extremes() {
+        for (std::size_t i = 0; i < block_.n; ++i) {
+            profile_.least_ = std::min(profile_.least_, block_.q[i]);
+            profile_.most_ = std::max(profile_.most_, block_.q[i]);
+        }
+    }
+
+    std::size_t gather_tiny() {
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < block_.n; ++i) {
+            if (block_.q[i] < least_gridded) tiny_[n++] = block_.q[i];
+        }
+        return n;
+    }
+
+    // Zeros add nothing: they are counted, and decide the means with m <= 0.
+    void add_terms(std::size_t index, const double* q, std::size_t n,
+                   const double* weight = nullptr) {
+        ExactSum& sum = profile_.sums_[index];
+        const double m = profile_.powers_[index];
+        const auto add = [&](std::size_t i, double term, std::int64_t exponent) {
+            if (weight == nullptr) {
+                sum.add(term, exponent);
+            } else {
+                sum.add_product(weight[i], term, exponent);
+            }
+        };
+        if (m == 1.0) {
+            for (std::size_t i = 0; i < n; ++i) add(i, q[i], 0);
+            return;
+        }
+        if (m == 0.0) {
+            kernels().logs(q, n, high_, low_);
+            std::fill_n(exponent_, n, 0.0);
+        } else {
+            kernels().powers(q, n, make_power(m), high_, low_, exponent_);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            if (q[i] == 0.0) continue;
+            const auto exponent = static_cast<std::int64_t>(exponent_[i]);
+            add(i, high_[i], exponent);
+            add(i, low_[i], exponent);
+        }
+    }
+
+    RiskProfile profile_;
+    bool any_named_;
+    bool any_infinite_;
+    std::uint64_t unweighted_ = 0;
+    FixedSum<80> q_sum_;
+    FixedSum<58> log_sum_;
+    FixedSum<58> robust_sum_;
+    EventBlock block_;
+    alignas(64) double high_[block_rows], low_[block_rows], exponent_[block_rows];
+    alignas(64) double tiny_[block_rows];
+};
+
+RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
+    : powers_(std::move(powers)), q_lim_(q_lim), sums_(powers_.size()) {
+    if (!(q_lim >= 0.0 && q_lim < 0.5)) {
+        throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
+    }
+    if (powers_.size() > most_powers) {
+        throw InvalidInput("at most " + std::to_string(most_powers) + " powers at once, got " +
+                           std::to_string(powers_.size()));
+    }
+    for (double& m : powers_) {
+        if (std::isnan(m) || (std::fabs(m) > largest_power && !std::isinf(m))) {
+            throw InvalidInput("a power must be infinite or lie in [-2^26, 2^26], got " +
+                               number_text(m));
+        }
+        m += 0.0;  // -0.0 is 0
+    }
+}
+
+void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll poll) {
+    const std::size_t n = events.size();
+    const std::size_t workers = workers_for(n, chunk_rows);
+    if (workers == 1 && n <= chunk_rows) {
+        RiskProfileWorker worker(*this);
+        // Still a chunk of for_each_chunk, for the floating-point environment.
+        const std::size_t failed = for_each_chunk(
+            n, chunk_rows, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
+                return worker.add(events, begin, end);
+            });
+        if (failed != npos) refuse_events(events, failed, n, rows_before);
+        worker.finish_into(*this);
+        return;
+    }
+    std::vector<RiskProfileWorker> team(workers, RiskProfileWorker(*this));
+    const std::size_t failed = for_each_chunk(
+        n, chunk_rows, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            return team[worker].add(events, begin, end);
+        });
+    if (failed != npos) {
+        refuse_events(events, failed, std::min(n, failed + chunk_rows), rows_before);
+    }
+    for (RiskProfileWorker& worker : team) worker.finish_into(*this);
+}
+
+void RiskProfile::merge(const RiskProfile& other) {
+    if (powers_ != other.powers_) {
+        throw std::invalid_argument("cannot merge risk profiles with different powers");
+    }
+    if (q_lim_ != other.q_lim_) {
+        throw std::invalid_argument("cannot merge a risk profile with q_lim " +
+                                    number_text(other.q_lim_) + " into one with q_lim " +
+                                    number_text(q_lim_));
+    }
+    RiskProfile merged = *this;
+    merged.n_ = checked_add(n_, other.n_);
+    merged.omitted_ = checked_add(omitted_, other.omitted_);
+    merged.zeros_ = checked_add(zeros_, other.zeros_);
+    merged.least_ = std::min(least_, other.least_);
+    merged.most_ = std::max(most_, other.most_);
+    merged.weight_.merge(other.weight_);
+    for (std::size_t i = 0; i < sums_.size(); ++i) merged.sums_[i].merge(other.sums_[i]);
+    *this = std::move(merged);
+}
+
+void RiskProfile::require_weight() const {
+    if (weight_.is_zero()) {
+        throw InvalidInput(n_ == 0 ? "a mean needs at least one row, got none"
+                                   : "a mean needs a row with positive weight, all " +
+                                         std::to_string(n_) + " have weight 0");
+    }
+}
+
+bool RiskProfile::is_zero(std::size_t index) const {
+    const double m = powers_[index];
+    if (std::isinf(m)) return (m > 0 ? most_ : least_) == 0.0;
+    return m > 0.0 ? sums_[index].is_zero() : zeros_ != 0;
+}
+
+// log G_m, for a mean that is not 0.
+DoubleDouble RiskProfile::log_of_mean(std::size_t index) const {
+    const double m = powers_[index];
+    if (std::isinf(m)) {
+        ExactSum extreme;
+        extreme.add(m > 0 ? most_ : least_);
+        ExactSum one;
+        one.add(1.0);
+        const ScaledDoubleDouble ratio = divide(extreme.value(), one.value());
+        return multiple_of_ln2(ratio.exponent) + log1p(ratio.value - DoubleDouble{1.0, 0.0});
+    }
+    const ScaledDoubleDouble ratio = divide(sums_[index].value(), weight_.value());
+    if (m == 0.0) {
+        const double scale = std::ldexp(1.0, static_cast<int>(ratio.exponent));
+        return {ratio.value.high * scale, ratio.value.low * scale};
+    }
+    DoubleDouble f = ratio.value - DoubleDouble{1.0, 0.0};
+    if (ratio.exponent == 0) {
+        // Near 1 the difference must be taken before anything is rounded: for small m all
+        // the information is in it.
+        ExactSum difference = sums_[index];
+        difference.subtract(weight_);
+        const Scaled numerator = difference.value();
+        const Scaled denominator = weight_.value();
+        const double scale =
+            std::ldexp(1.0, static_cast<int>(numerator.exponent - denominator.exponent));
+        const DoubleDouble quotient = DoubleDouble{numerator.high, numerator.low} /
+                                      DoubleDouble{denominator.high, denominator.low};
+        f = {quotient.high * scale, quotient.low * scale};
+    }
+    return (multiple_of_ln2(ratio.exponent) + log1p(f)) / power_of(m);
+}
+
+double RiskProfile::mean(std::size_t index) const {
+    require_weight();
+    const double m = powers_[index];
+    if (is_zero(index)) return 0.0;
+    if (std::isinf(m)) return m > 0 ? most_ : least_;
+    if (m == 1.0) {
+        const ScaledDoubleDouble ratio = divide(sums_[index].value(), weight_.value());
+        return std::ldexp(ratio.value.high, static_cast<int>(ratio.exponent));
+    }
+    return round_exp(log_of_mean(index));
+}
+
+double RiskProfile::log_mean(std::size_t index) const {
+    require_weight();
+    if (is_zero(index)) return -std::numeric_limits<double>::infinity();
+    return log_of_mean(index).high;
+}
+
+double RiskProfile::mean_power_minus_one(std::size_t index) const {
+    require_weight();
+    const double m = powers_[index];
+    if (m == 0.0 || std::isinf(m)) {
+        throw std::invalid_argument("the power must be finite and not 0");
+    }
+    if (m < 0.0 && zeros_ != 0) return std::numeric_limits<double>::infinity();
+    ExactSum difference = sums_[index];
+    difference.subtract(weight_);
+    if (difference.is_zero()) return 0.0;
+    const ScaledDoubleDouble ratio = divide(difference.value(), weight_.value());
+    return std::ldexp(ratio.value.high, static_cast<int>(std::clamp<std::int64_t>(
+                                            ratio.exponent, -2000, 2000)));
+}
+
+double RiskProfile::mean_ratio(std::size_t index, const RiskProfile& other) const {
+    require_weight();
+    other.require_weight();
+    if (is_zero(index)) return 0.0;
+    if (other.is_zero(index)) return std::numeric_limits<double>::infinity();
+    const DoubleDouble log_ratio = log_of_mean(index) - other.log_of_mean(index);
+    if (log_ratio.high > 800.0) return std::numeric_limits<double>::infinity();
+    return round_exp(log_ratio);
+}
+
+std::string RiskProfile::to_bytes() const {
+    Writer out;
+    out.f64(q_lim_);
+    out.u64(powers_.size());
+    for (const double m : powers_) out.f64(m);
+    out.u64(n_);
+    out.u64(omitted_);
+    out.u64(zeros_);
+    out.f64(least_);
+    out.f64(most_);
+    weight_.write(out);
+    for (const ExactSum& sum : sums_) sum.write(out);
+    return seal(kind, 1, out);
+}
+
+RiskProfile RiskProfile::from_bytes(std::string_view bytes) {
+    Reader in = open(bytes, kind, 1);
+    const double q_lim = in.f64();
+    std::vector<double> powers(in.count(sizeof(double)));
+    for (double& m : powers) m = in.f64();
+    RiskProfile result = [&] {
+        try {
+            return RiskProfile(std::move(powers), q_lim);
+        } catch (const std::invalid_argument& error) {
+            throw CorruptState(std::string("malformed state: ") + error.what());
+        }
+    }();
+    result.n_ = in.u64();
+    result.omitted_ = in.u64();
+    result.zeros_ = in.u64();
+    result.least_ = in.f64();
+    result.most_ = in.f64();
+    result.weight_ = ExactSum::read(in);
+    for (ExactSum& sum : result.sums_) sum = ExactSum::read(in);
+    in.finish();
+    const auto in_unit = [](double x) { return x >= 0.0 && x <= 1.0; };
+    if (result.zeros_ > result.n_ || !in_unit(result.least_) || !in_unit(result.most_) ||
+        (result.n_ == 0 && !result.weight_.is_zero())) {
+        throw CorruptState("malformed state: counts and sums of the risk profile disagree");
+    }
+    return result;
+}
+
+}  // namespace calibrant
