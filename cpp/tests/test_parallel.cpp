@@ -52,14 +52,19 @@ void chunks_at_the_end_of_the_range() {
 }
 
 void lowest_failure_wins() {
-    for (const std::size_t workers : team_sizes) {
-        for (int repeat = 0; repeat < 200; ++repeat) {
-            const auto failed = for_each_chunk(
-                5000, 10, workers, nullptr, [](std::size_t, std::size_t begin, std::size_t) {
-                    if (begin >= 4000) throw std::runtime_error("of a later chunk");
-                    return begin < 3000;
-                });
-            expect::equal(failed, 3000U);
+    // Two bad chunks, under way together if there are threads; either may be known first.
+    for (const std::size_t slow : {3000, 3010}) {
+        for (const std::size_t workers : team_sizes) {
+            for (int repeat = 0; repeat < 10; ++repeat) {
+                const auto failed = for_each_chunk(
+                    5000, 10, workers, nullptr, [=](std::size_t, std::size_t begin, std::size_t) {
+                        if (begin < 3000) return true;
+                        std::this_thread::sleep_for(std::chrono::milliseconds(begin == slow ? 4 : 1));
+                        if (begin == 3010) throw std::runtime_error("of the later chunk");
+                        return false;
+                    });
+                expect::equal(failed, 3000U);
+            }
         }
     }
 }
