@@ -1,0 +1,150 @@
+"""The verbs that all accumulators share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["Accumulator", "State"]
+
+
+class State(Protocol):
+    """What an accumulator keeps its rows in: an object of the compiled core."""
+
+    @property
+    def n(self) -> int: ...
+    def merge(self, other: Any, /) -> None: ...
+    def to_bytes(self) -> bytes: ...
+    @staticmethod
+    def from_bytes(state: Buffer, /) -> Any: ...
+    def copy(self) -> Any: ...
+
+
+StateT = TypeVar("StateT", bound=State)
+
+
+class Accumulator(ABC, Generic[StateT]):
+    """Base of everything that can be computed in one pass.
+
+    Rows come in by ``update``, one batch after the other; accumulators of
+    different batches, threads or machines are joined by `merge`; `result` may be
+    asked at any time. The result is the same to the last bit however the rows
+    were split, and an ``update`` or `merge` that raises leaves everything as it was.
+
+    A subclass names its core class in ``_State``, makes one in ``__init__``, and
+    brings ``update``, ``result`` and, if it has parameters, ``_parameters``. It keeps
+    nothing outside ``_state``: copies and saved states would lose it. Hence the slots.
+    """
+
+    __slots__ = ("__weakref__", "_state")
+
+    _State: ClassVar[type[Any]]
+    _state: StateT
+
+    @abstractmethod
+    def result(self) -> Any:
+        """What the rows so far amount to."""
+
+    def _parameters(self) -> dict[str, object]:
+        """What ``__init__`` was given, for `repr`; read from the state."""
+        return {}
+
+    @property
+    def n(self) -> int:
+        """The number of rows so far."""
+        return self._state.n
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows of another accumulator to this one.
+
+        Parameters
+        ----------
+        other : accumulator of the same class with the same parameters
+            It is left as it is. Merging an accumulator with itself counts its rows twice.
+
+        Returns
+        -------
+        self
+            So that merges can be chained.
+
+        Raises
+        ------
+        TypeError
+            If it is an accumulator of another class, or none.
+        ValueError
+            If its parameters differ.
+        """
+        if not self._is_like(other):
+            raise TypeError(f"cannot merge {type(other).__name__} into {type(self).__name__}")
+        self._state.merge(other._state)
+        return self
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, for a file or another machine.
+
+        Accumulators that are equal give equal bytes, on every machine.
+        """
+        return self._state.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, state: Buffer) -> Self:
+        """Return the accumulator whose `to_bytes` gave these bytes.
+
+        Parameters
+        ----------
+        state : bytes-like object
+            Also from another machine, or an older version of calibrant.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, of another class, or of a newer version. Bytes that
+            have come from anywhere are safe to try.
+        """
+        return cls._from_state(cls._State.from_bytes(state))
+
+    def copy(self) -> Self:
+        """Return an independent accumulator with the same rows."""
+        return self._from_state(self._state.copy())
+
+    @classmethod
+    def _from_state(cls, state: StateT) -> Self:
+        made = cls.__new__(cls)
+        made._state = state
+        return made
+
+    def _is_like(self, other: object) -> bool:
+        return isinstance(other, Accumulator) and type(other._state) is type(self._state)
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pickle holds the documented bytes and nothing of how we keep them in memory,
+        # so it can be read for as long as they can.
+        return _restore, (type(self), self.to_bytes())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Accumulator) or not self._is_like(other):
+            return NotImplemented
+        return bool(self._state == other._state)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes with every update
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        shown = {"n": self.n, **self._parameters()}
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+
+def _restore(cls: type[Accumulator[Any]], state: bytes) -> Accumulator[Any]:
+    """Unpickle."""
+    return cls.from_bytes(state)
