@@ -13,4 +13,5 @@ PYBIND11_MODULE(_core, m) {
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");
     register_testing(testing);
+    register_inputs(testing);
 }
