@@ -1,5 +1,5 @@
 """Can these probabilities be trusted?"""
 
-from importlib.metadata import version as _version
+from calibrant._core import __version__
 
-__version__ = _version("calibrant")
+__all__ = ["__version__"]
