@@ -4,6 +4,7 @@ from importlib.metadata import entry_points
 
 import calibrant
 from calibrant.cli import main
+from calibrant.config import show_config
 
 
 def run(*args, program=("-m", "calibrant")):
@@ -21,6 +22,12 @@ def test_version():
 def test_the_console_script_is_the_same_as_the_module():
     (script,) = entry_points(group="console_scripts", name="calibrant")
     assert script.load() is main
+
+
+def test_config_prints_what_show_config_says():
+    done = run("config")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{show_config()}\n"
 
 
 def test_an_unknown_command_is_named():

@@ -9,3 +9,11 @@ from calibrant import __version__
 @click.version_option(__version__)
 def calibrant() -> None:
     """Can these probabilities be trusted?"""
+
+
+@calibrant.command()
+def config() -> None:
+    """Show how calibrant was built and what it uses on this machine."""
+    from calibrant.config import show_config
+
+    click.echo(show_config())
