@@ -1,17 +1,22 @@
+#include <pybind11/pybind11.h>
+
+#include "calibrant/version.hpp"
 #include "register.hpp"
 #include "unlocked.hpp"
-
-#include <pybind11/pybind11.h>
 
 namespace py = pybind11;
 
 PYBIND11_MODULE(_core, m) {
     using namespace calibrant::bindings;
     m.doc() = "The compiled core of calibrant; use the functions of the package instead.";
+    m.attr("__version__") = calibrant::version();
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
+    register_means(m);
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");
-    register_testing(testing);
+    register_elementary(testing);
     register_inputs(testing);
+    register_sum(testing);
+    register_testing(testing);
 }

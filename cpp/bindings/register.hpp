@@ -6,6 +6,12 @@
 namespace calibrant::bindings {
 
 void register_config(pybind11::module_& m);
-void register_testing(pybind11::module_& m);
+void register_means(pybind11::module_& m);
+
+// For the tests of calibrant only.
+void register_elementary(pybind11::module_& testing);
+void register_inputs(pybind11::module_& testing);
+void register_sum(pybind11::module_& testing);
+void register_testing(pybind11::module_& testing);
 
 }  // namespace calibrant::bindings

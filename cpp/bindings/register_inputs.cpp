@@ -6,6 +6,7 @@
 
 #include "calibrant/check.hpp"
 #include "inputs.hpp"
+#include "register.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -40,9 +41,8 @@ Row place(std::size_t row, std::optional<std::size_t> column, std::uint64_t rows
 
 }  // namespace
 
-void register_inputs(py::module_& core) {
+void register_inputs(py::module_& m) {
     using namespace py::literals;
-    py::module_ m = core.def_submodule("_testing", "Hooks for calibrant's own tests; no API.");
     m.def("load", &load_numbers, "value"_a, "name"_a = "y_proba", "by_row"_a = false);
     m.def("load_labels", &load_codes, "value"_a, "name"_a = "y_true");
     m.def("require_vector", [](py::handle value, const char* name) {

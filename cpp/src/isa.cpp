@@ -8,8 +8,8 @@
 namespace calibrant {
 namespace {
 
-// CMake defines CALIBRANT_BASELINE_ONLY when it does not build the wider kernels.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(CALIBRANT_BASELINE_ONLY)
+// CMake defines CALIBRANT_HAVE_... for the kernels it builds.
+#if defined(CALIBRANT_HAVE_AVX2) && defined(CALIBRANT_HAVE_AVX512)
 // __builtin_cpu_supports also asks the operating system whether it saves the wide registers.
 bool is_available(Isa isa) {
     switch (isa) {

@@ -1,9 +1,6 @@
 """Can these probabilities be trusted?"""
 
-from importlib.metadata import version as _version
-
+from calibrant._core import __version__
 from calibrant.config import get_num_threads, set_num_threads, show_config
 
-__version__ = _version("calibrant")
-
-__all__ = ["get_num_threads", "set_num_threads", "show_config"]
+__all__ = ["__version__", "get_num_threads", "set_num_threads", "show_config"]

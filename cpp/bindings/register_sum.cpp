@@ -1,0 +1,71 @@
+// The exact sums, for their tests: _core._testing.
+#include "calibrant/sum.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include "calibrant/bytes.hpp"
+#include "register.hpp"
+
+namespace py = pybind11;
+
+namespace calibrant::bindings {
+namespace {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+
+py::bytes canonical_bytes(const ExactSum& sum) {
+    Writer out;
+    sum.write(out);
+    return seal(Kind::exact_sum, 1, out);
+}
+
+ExactSum from_canonical_bytes(const py::bytes& bytes) {
+    const std::string text = bytes;
+    Reader in = open(text, Kind::exact_sum, 1);
+    ExactSum sum = ExactSum::read(in);
+    in.finish();
+    return sum;
+}
+
+void add_all(ExactSum& sum, const Doubles& x, std::int64_t exponent) {
+    for (py::ssize_t i = 0; i < x.size(); ++i) sum.add(x.data()[i], exponent);
+}
+
+// Python's integers to 128 bits, by halves.
+Int128 to_int128(std::int64_t high, std::uint64_t low) {
+    return static_cast<Int128>((static_cast<UInt128>(static_cast<std::uint64_t>(high)) << 64) | low);
+}
+
+}  // namespace
+
+void register_sum(py::module_& m) {
+    using namespace py::literals;
+    py::class_<ExactSum>(m, "ExactSum")
+        .def(py::init<>())
+        .def("add", &add_all, "x"_a, "exponent"_a = 0)
+        .def("add_integer", [](ExactSum& sum, std::int64_t high, std::uint64_t low,
+                               std::int64_t exponent) { sum.add(to_int128(high, low), exponent); })
+        .def("add_products", [](ExactSum& sum, const Doubles& x, const Doubles& y) {
+            for (py::ssize_t i = 0; i < x.size(); ++i) sum.add_product(x.data()[i], y.data()[i]);
+        })
+        .def("merge", &ExactSum::merge)
+        .def("subtract", &ExactSum::subtract)
+        .def("copy", [](const ExactSum& sum) { return sum; })
+        .def("to_double", &ExactSum::to_double)
+        .def("value", [](const ExactSum& sum) {
+            const Scaled value = sum.value();
+            return py::make_tuple(value.high, value.low, value.exponent);
+        })
+        .def("to_bytes", &canonical_bytes)
+        .def_static("from_bytes", &from_canonical_bytes);
+    py::class_<FixedSum<58>>(m, "FixedSum58")
+        .def(py::init<>())
+        .def("add", [](FixedSum<58>& sum, std::int64_t high, std::uint64_t low) {
+            sum.add(to_int128(high, low));
+        })
+        .def("merge", &FixedSum<58>::merge)
+        .def("to_double", &FixedSum<58>::to_double);
+}
+
+}  // namespace calibrant::bindings

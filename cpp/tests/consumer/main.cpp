@@ -1,0 +1,4 @@
+#include <calibrant/version.hpp>
+#include <iostream>
+
+int main() { std::cout << "calibrant " << calibrant::version() << '\n'; }

@@ -1,0 +1,25 @@
+import importlib.metadata
+import subprocess
+import sys
+
+import calibrant
+
+
+def test_import_brings_in_numpy_and_the_standard_library_only():
+    script = "import sys; old = set(sys.modules); import calibrant; print(*set(sys.modules) - old)"
+    allowed = sys.stdlib_module_names | {"calibrant", "numpy"}
+    assert {name.split(".")[0] for name in run(script).split()} <= allowed
+
+
+def test_import_does_not_read_package_metadata():
+    script = "import sys, numpy; sys.modules['importlib.metadata'] = None; import calibrant"
+    run(script)
+
+
+def test_the_compiled_version_is_the_installed_one():
+    assert calibrant.__version__ == importlib.metadata.version("calibrant")
+
+
+def run(script):
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
