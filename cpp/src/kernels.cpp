@@ -103,24 +103,91 @@ void logs(const double* q, std::size_t n, double* high, double* low) {
     }
 }
 
-void powers(const double* q, std::size_t n, Power m, double* high, double* low,
+// Values whose exponents lie in this range can be scaled by each other without rounding.
+constexpr double safe_exponent = 256.0;
+constexpr double least_safe_power = 0x1p-200;
+
+bool powers(const double* q, std::size_t n, Power m, double* high, double* low,
             double* exponent) {
-    const bool on_grid = m.value == -2.0 / 3.0;
     for (std::size_t i = 0; i < n; ++i) {
         const PowerParts term = power_parts(log_parts(q[i]), m);
         high[i] = term.high;
         low[i] = term.low;
         exponent[i] = term.exponent;
     }
-    if (!on_grid) return;
-    for (std::size_t i = 0; i < n; ++i) {
-        const bool gridded = q[i] >= least_gridded;
-        const double scale_exponent = select(gridded, exponent[i], 0.0);
-        const Rounded term = round_to_grid({high[i], low[i], scale_exponent});
-        high[i] = select(gridded, term.high - snap_shift<20>, high[i]);
-        low[i] = select(gridded, term.low - snap_shift<58>, low[i]);
-        exponent[i] = select(gridded, 0.0, exponent[i]);
+    if (m.value == -2.0 / 3.0) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool gridded = q[i] >= least_gridded;
+            const double scale_exponent = select(gridded, exponent[i], 0.0);
+            const Rounded term = round_to_grid({high[i], low[i], scale_exponent});
+            high[i] = select(gridded, term.high - snap_shift<20>, high[i]);
+            low[i] = select(gridded, term.low - snap_shift<58>, low[i]);
+            exponent[i] = select(gridded, 0.0, exponent[i]);
+        }
     }
+    std::uint64_t far = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        far |= exponent[i] > safe_exponent || exponent[i] < -safe_exponent ? 1U : 0U;
+    }
+    if (far != 0 || (m.value < least_safe_power && m.value > -least_safe_power)) return false;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double scale = power_of_two(exponent[i]);
+        high[i] *= scale;
+        low[i] *= scale;
+    }
+    return true;
+}
+
+constexpr std::uint64_t sign_bit = 0x8000000000000000;
+
+// Each value is cut at two, then three places, counted from the largest of the block: adding
+// 1.5 * 2^(exponent + 12) leaves multiples of 2^(exponent - 40), which are summed as integers,
+// and subtracting gives the rest, all without rounding.
+bool sum(const double* x, std::size_t n, SumBlock* sums, double* rest) {
+    std::int64_t largest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto magnitude = static_cast<std::int64_t>(bits_of(x[i]) & ~sign_bit);
+        largest = magnitude > largest ? magnitude : largest;
+    }
+    const std::int64_t exponent = (largest >> 52) - 1022;  // all are below 2^exponent
+    if (exponent > 900 || exponent < -900) return false;
+    const auto shift_at = [=](std::int64_t e) {
+        return from_bits((static_cast<std::uint64_t>(e + 1023) << 52) | (std::uint64_t{1} << 51));
+    };
+    const double first = shift_at(exponent + 12);
+    const double second = shift_at(exponent - 29);
+    const double third = shift_at(exponent - 70);
+    std::uint64_t a = 0, b = 0, c = 0, left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double high = x[i] + first;
+        a += bits_of(high);
+        const double below_high = x[i] - (high - first);
+        const double middle = below_high + second;
+        b += bits_of(middle);
+        const double below_middle = below_high - (middle - second);
+        const double low = below_middle + third;
+        c += bits_of(low);
+        rest[i] = below_middle - (low - third);
+        left |= bits_of(rest[i]) & ~sign_bit;
+    }
+    *sums = {{unshift(a, n, first), unshift(b, n, second), unshift(c, n, third)},
+             exponent,
+             left != 0};
+    return true;
+}
+
+bool products(const double* x, const double* y, std::size_t n, double* product,
+              double* error) {
+    std::uint64_t unsafe = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double rounded = x[i] * y[i];
+        product[i] = rounded;
+        error[i] = fma(x[i], y[i], -rounded);
+        const double magnitude = from_bits(bits_of(rounded) & ~sign_bit);
+        const bool in_range = magnitude > 0x1p-800 && magnitude < 0x1p800;
+        unsafe |= in_range || x[i] == 0.0 || y[i] == 0.0 ? 0U : 1U;
+    }
+    return unsafe == 0;
 }
 
 bool true_class(const double* __restrict p, const std::int32_t* __restrict labels,
@@ -165,7 +232,7 @@ void power_of(const double* x, std::size_t n, Power m, double* result) {
 
 namespace kernel_tables {
 extern const Kernels CALIBRANT_KERNELS;
-const Kernels CALIBRANT_KERNELS = {risk, logs, powers, true_class, clip, log_of, exp_of, power_of};
+const Kernels CALIBRANT_KERNELS = {sum, products, risk, logs, powers, true_class, clip, log_of, exp_of, power_of};
 }  // namespace kernel_tables
 
 }  // namespace calibrant

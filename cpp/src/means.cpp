@@ -104,7 +104,7 @@ private:
             ++kept;
         }
         block_.n = kept;
-        for (std::size_t i = 0; i < kept; ++i) profile_.weight_.add(block_.weight[i]);
+        profile_.weight_.add_block(block_.weight, kept);
         count_zeros();
         if (any_infinite_) track_extremes();
         for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
@@ -131,33 +131,47 @@ private:
         return n;
     }
 
-    // Zeros add nothing: they are counted, and decide the means with m <= 0.
+    // The exact sum of (weight times) each q's term. A q of 0 has none: zeros are counted, and
+    // decide the means with m <= 0.
     void add_terms(std::size_t index, const double* q, std::size_t n,
                    const double* weight = nullptr) {
         ExactSum& sum = profile_.sums_[index];
         const double m = profile_.powers_[index];
-        const auto add = [&](std::size_t i, double term, std::int64_t exponent) {
+        const auto add_block = [&](const double* terms) {
             if (weight == nullptr) {
-                sum.add(term, exponent);
+                sum.add_block(terms, n);
             } else {
-                sum.add_product(weight[i], term, exponent);
+                sum.add_products(weight, terms, n);
             }
         };
         if (m == 1.0) {
-            for (std::size_t i = 0; i < n; ++i) add(i, q[i], 0);
+            add_block(q);
             return;
         }
+        bool scaled = true;
         if (m == 0.0) {
             kernels().logs(q, n, high_, low_);
-            std::fill_n(exponent_, n, 0.0);
         } else {
-            kernels().powers(q, n, make_power(m), high_, low_, exponent_);
+            scaled = kernels().powers(q, n, make_power(m), high_, low_, exponent_);
+        }
+        if (profile_.zeros_ != 0) clear_zeros(q, n);
+        if (scaled) {
+            add_block(high_);
+            add_block(low_);
+            return;
         }
         for (std::size_t i = 0; i < n; ++i) {
             if (q[i] == 0.0) continue;
+            const double w = weight == nullptr ? 1.0 : weight[i];
             const auto exponent = static_cast<std::int64_t>(exponent_[i]);
-            add(i, high_[i], exponent);
-            add(i, low_[i], exponent);
+            sum.add_product(w, high_[i], exponent);
+            sum.add_product(w, low_[i], exponent);
+        }
+    }
+
+    void clear_zeros(const double* q, std::size_t n) {
+        for (std::size_t i = 0; i < n; ++i) {
+            if (q[i] == 0.0) high_[i] = low_[i] = 0.0;
         }
     }
 

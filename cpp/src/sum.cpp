@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "calibrant/bytes.hpp"
+#include "calibrant/kernels.hpp"
 
 namespace calibrant {
 namespace {
@@ -140,6 +141,28 @@ void ExactSum::add_product(double x, double y, std::int64_t exponent) {
     deposit(limbs_from(first, 5), product, static_cast<unsigned>(position & 31),
             a.negative != b.negative);
     count_deposits(1);
+}
+
+void ExactSum::add_block(const double* x, std::size_t n) {
+    SumBlock block;
+    alignas(64) double rest[block_rows];
+    if (!kernels().sum(x, n, &block, rest)) {
+        for (std::size_t i = 0; i < n; ++i) add(x[i]);
+        return;
+    }
+    for (int k = 0; k < 3; ++k) add(static_cast<Int128>(block.sums[k]), block.exponent - 40 - 41 * k);
+    if (!block.rest_left) return;
+    for (std::size_t i = 0; i < n; ++i) add(rest[i]);
+}
+
+void ExactSum::add_products(const double* x, const double* y, std::size_t n) {
+    alignas(64) double product[block_rows], error[block_rows];
+    if (!kernels().products(x, y, n, product, error)) {
+        for (std::size_t i = 0; i < n; ++i) add_product(x[i], y[i]);
+        return;
+    }
+    add_block(product, n);
+    add_block(error, n);
 }
 
 // Afterwards every limb but the last is a digit in [0, 2^32), and the last is in (-2^32,

@@ -24,7 +24,23 @@ struct RiskBlock {
     std::uint64_t tiny;  // rows below least_gridded
 };
 
+// The exact sum of a block of doubles is sums[0] 2^(exponent - 40) + sums[1] 2^(exponent - 81)
+// + sums[2] 2^(exponent - 122), plus what it left in `rest` if rest_left.
+struct SumBlock {
+    std::int64_t sums[3];
+    std::int64_t exponent;
+    bool rest_left;
+};
+
 struct Kernels {
+    // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
+    bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
+
+    // x * y = product + error, exactly. Returns false if one of the products is so large or
+    // so small that it might not be. x and y finite.
+    bool (*products)(const double* x, const double* y, std::size_t n, double* product,
+                     double* error);
+
     void (*risk)(const double* q, std::size_t n, RiskBlock* sums);
 
     // log q, rounded to a multiple of 2^-58: q positive.
@@ -32,8 +48,9 @@ struct Kernels {
 
     // The term of q in the mean of power m, (high + low) * 2^exponent, from log q as `logs`
     // gives it before rounding. For m = -2/3 and q >= least_gridded it is rounded to 2^-58,
-    // which is what `risk` sums.
-    void (*powers)(const double* q, std::size_t n, Power m, double* high, double* low,
+    // which is what `risk` sums. Returns true if every exponent has been multiplied into high
+    // and low, as it is whenever that is exact for all.
+    bool (*powers)(const double* q, std::size_t n, Power m, double* high, double* low,
                    double* exponent);
 
     // The probability given to what happened: p where labels[i] is 1, 1 - p where it is 0,

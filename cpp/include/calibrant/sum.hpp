@@ -37,6 +37,8 @@ public:
     void add(double x, std::int64_t exponent = 0);  // x * 2^exponent, x finite
     void add(Int128 multiple, std::int64_t exponent);
     void add_product(double x, double y, std::int64_t exponent = 0);
+    void add_block(const double* x, std::size_t n);  // n <= block_rows, all finite
+    void add_products(const double* x, const double* y, std::size_t n);  // the same
     void merge(const ExactSum& other);
     void subtract(const ExactSum& other);
 

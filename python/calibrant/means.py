@@ -1,0 +1,462 @@
+"""Generalized means of probabilities: how decisive, accurate and robust a forecast is.
+
+The power mean of the probabilities that were given to what happened [1]_,
+
+    G_m = (sum w q^m / sum w)^(1/m),        G_0 = exp(sum w ln q / sum w),
+
+is a score on the probability scale. Three powers have names: *decisiveness* (m = 1),
+*accuracy* (m = 0, the exponential of minus the log score) and *robustness* (m = -2/3).
+Always robustness <= accuracy <= decisiveness, and a single q = 0 makes the latter two 0:
+``q_lim`` states the precision that is claimed, and clips q to [q_lim, 1 - q_lim].
+
+Sums are exact: no result depends on the order of rows, the number of threads or how the
+rows were split, and an integer weight k is k repetitions, to the last bit.
+
+References
+----------
+.. [1] K. P. Nelson, "Assessing Probabilistic Inference by Comparing the Generalized Mean of
+   the Model and Source Probabilities", Entropy 19(6), 286, 2017. The formulas here are as
+   corrected in the documentation of calibrant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import _core
+from calibrant._labels import class_codes
+from calibrant._result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "CrossEntropyProbability",
+    "MeanSpectrum",
+    "RiskProfile",
+    "coupling_to_power",
+    "cross_entropy_probability",
+    "generalized_mean",
+    "mean_spectrum",
+    "power_to_coupling",
+    "renyi_entropy",
+    "risk_profile",
+    "tsallis_entropy",
+]
+
+NanPolicy = Literal["raise", "omit"]
+Convention = Literal["score", "shape"]
+
+#: The powers of decisiveness, accuracy and robustness.
+NAMED_POWERS = (1.0, 0.0, -2.0 / 3.0)
+
+#: From -3 to 3 in steps of 1/6, which meet the named powers.
+SPECTRUM_POWERS = tuple(k / 6 for k in range(-18, 19))
+
+
+@dataclass(frozen=True, repr=False)
+class RiskProfile(Result):
+    """Three generalized means of the probabilities given to what happened.
+
+    Attributes
+    ----------
+    decisiveness, accuracy, robustness : float
+        The means with power 1, 0 and -2/3.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    q_lim : float
+        The probabilities were clipped to [q_lim, 1 - q_lim].
+    powers, means : tuple of float
+        Further powers that were asked for, and their means.
+    """
+
+    decisiveness: float
+    accuracy: float
+    robustness: float
+    n: int = 0
+    n_omitted: int = 0
+    q_lim: float = 0.0
+    powers: tuple[float, ...] = ()
+    means: tuple[float, ...] = ()
+
+    @classmethod
+    def _of(cls, state: _core.RiskProfile) -> RiskProfile:
+        decisiveness, accuracy, robustness, *means = state.means()
+        powers = tuple(state.powers[3:])
+        return cls(
+            decisiveness, accuracy, robustness, state.n, state.n_omitted, state.q_lim, powers,
+            tuple(means),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class MeanSpectrum(Result):
+    """Generalized means of the same probabilities for many powers.
+
+    Attributes
+    ----------
+    powers, means : tuple of float
+        ``means[i]`` is the mean with power ``powers[i]``; it never falls as the power rises.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    """
+
+    powers: tuple[float, ...]
+    means: tuple[float, ...]
+    n: int = 0
+    n_omitted: int = 0
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the means over their powers, with the three named ones marked.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``.
+        """
+        from calibrant import plotting
+
+        return plotting.mean_spectrum(self, ax=ax)
+
+
+@dataclass(frozen=True, repr=False)
+class CrossEntropyProbability(Result):
+    """A model's probability, split into what is the source's and what is the model's own.
+
+    Attributes
+    ----------
+    model : float
+        exp(-cross-entropy), the geometric mean of the model's probabilities.
+    source : float
+        exp(-entropy), the geometric mean of the source's probabilities.
+    divergence : float
+        exp(-Kullback-Leibler divergence) = model / source.
+    """
+
+    model: float
+    source: float
+    divergence: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.model, self.source, self.divergence))
+
+
+def check_nan_policy(nan_policy: str) -> bool:
+    """Return whether rows with missing values are to be dropped."""
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f"nan_policy must be 'raise' or 'omit', got {nan_policy!r}")
+    return nan_policy == "omit"
+
+
+def _summed(
+    p: ArrayLike,
+    powers: Sequence[float],
+    *,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+    name: str = "p",
+) -> _core.RiskProfile:
+    state = _core.RiskProfile(powers, 0.0)
+    state.update_probabilities(p, sample_weight, check_nan_policy(nan_policy), name)
+    return state
+
+
+def generalized_mean(
+    p: ArrayLike,
+    m: float,
+    *,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Power mean of probabilities, (sum w p^m / sum w)^(1/m).
+
+    Parameters
+    ----------
+    p : array of shape (n,), values in [0, 1]
+    m : float
+        Any real number up to 2^26 in magnitude, or infinite: 1 is the arithmetic mean, 0 the
+        geometric (the limit), -1 the harmonic, inf the maximum, -inf the minimum. The float
+        nearest to -2/3 stands for -2/3 itself.
+    sample_weight : array of shape (n,), finite and not negative, optional
+        A row of weight 2 counts like two rows, one of weight 0 not at all.
+    nan_policy : {"raise", "omit"}
+        What to do with NaN or missing values: refuse them, or leave their rows out.
+
+    Returns
+    -------
+    float
+        Within 1 ulp of the true mean of the given floats for \\|m\\| >= 1/64. A p of 0 makes
+        it 0 for every m <= 0.
+
+    Examples
+    --------
+    >>> generalized_mean([0.5, 0.25], 1)
+    0.375
+    >>> generalized_mean([0.8, 0.8, 0.1], 0)
+    0.4
+    >>> generalized_mean([0.9, 0.1], -float("inf"))
+    0.1
+    """
+    return _summed(p, (m,), sample_weight=sample_weight, nan_policy=nan_policy).means()[0]
+
+
+def mean_spectrum(
+    p: ArrayLike,
+    powers: Sequence[float] | np.ndarray = SPECTRUM_POWERS,
+    *,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> MeanSpectrum:
+    """Generalized means for many powers, in one pass over the probabilities.
+
+    Parameters
+    ----------
+    p : array of shape (n,), values in [0, 1]
+        The probabilities that were given to what happened.
+    powers : sequence of float
+        As ``m`` of `generalized_mean`; by default from -3 to 3 in steps of 1/6.
+    sample_weight, nan_policy
+        As for `generalized_mean`.
+
+    Returns
+    -------
+    MeanSpectrum
+
+    Examples
+    --------
+    >>> spectrum = mean_spectrum([0.8, 0.8, 0.1], powers=(0, 1, float("inf")))
+    >>> spectrum.means
+    (0.4, 0.5666666666666667, 0.8)
+    """
+    state = _summed(p, [*powers], sample_weight=sample_weight, nan_policy=nan_policy)
+    return MeanSpectrum(tuple(state.powers), tuple(state.means()), state.n, state.n_omitted)
+
+
+def risk_profile(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    q_lim: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> RiskProfile:
+    """Decisiveness, accuracy and robustness of probabilities.
+
+    The generalized means, with power 1, 0 and -2/3, of the probabilities q that were given
+    to what happened.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1, of any integer, bool or integral float type.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. float32 and float64
+        of any stride are read in place. Rows need not sum to 1.
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip q to [q_lim, 1 - q_lim]: the precision claimed for the probabilities. Without it
+        a single q = 0 makes accuracy and robustness 0.
+    sample_weight : array of shape (n,), finite and not negative, optional
+        A row of weight 2 counts like two rows.
+    pos_label : optional
+        The label of the positive class of a binary problem, where it is not 1.
+    labels : sequence, optional
+        The class labels in the order of y_proba's columns, where they are not 0 to k - 1; for
+        a binary problem the negative, then the positive one.
+    nan_policy : {"raise", "omit"}
+        What to do with NaN or missing values: refuse them, or drop their rows and count them.
+
+    Returns
+    -------
+    RiskProfile
+
+    See Also
+    --------
+    calibrant.streaming.RiskProfile : the same for batches and many machines
+
+    Examples
+    --------
+    >>> risk_profile([1, 1, 0], [0.8, 0.8, 0.9])
+    RiskProfile(decisiveness=0.566667, accuracy=0.4, robustness=0.282843, n=3)
+    >>> risk_profile(["cat", "dog"], [[0.5, 0.5], [0.75, 0.25]], labels=["cat", "dog"]).accuracy
+    0.3535533905932738
+    """
+    state = _core.RiskProfile(NAMED_POWERS, q_lim)
+    codes = class_codes(y_true, labels=labels, pos_label=pos_label)
+    state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
+    return RiskProfile._of(state)
+
+
+def coupling_to_power(
+    coupling: float, *, dimension: int = 1, exponent: float = 2.0, convention: Convention = "score"
+) -> float:
+    """Power of the generalized mean that belongs to a nonlinear coupling k.
+
+    With the convention "score", m = -a k / (1 + d k): the power under which the coupled
+    Gaussian of coupling k is scored, so 1/2 gives -2/3 and -1/3 gives 1. With "shape",
+    m = a k / (1 + d k) = q - 1 as printed in Nelson 2017, eq. 11: the Tsallis parameter of
+    the distribution's own shape. They differ in sign.
+
+    Parameters
+    ----------
+    coupling : float, 1 + dimension * coupling > 0
+        0 is the exponential family, above it heavy tails, below it compact support.
+    dimension : int
+        d, of the distribution.
+    exponent : float
+        a: 2 generalizes the Gaussian, 1 the exponential distribution.
+    convention : {"score", "shape"}
+
+    Examples
+    --------
+    >>> coupling_to_power(0.5)
+    -0.6666666666666666
+    >>> coupling_to_power(0.5, convention="shape")
+    0.6666666666666666
+    """
+    if not math.isfinite(coupling) or 1 + dimension * coupling <= 0:
+        raise ValueError(f"coupling must exceed -1/dimension = {-1 / dimension}, got {coupling!r}")
+    return _sign(convention) * exponent * coupling / (1 + dimension * coupling)
+
+
+def power_to_coupling(
+    power: float, *, dimension: int = 1, exponent: float = 2.0, convention: Convention = "score"
+) -> float:
+    """Nonlinear coupling that belongs to a power: the inverse of `coupling_to_power`.
+
+    Examples
+    --------
+    >>> power_to_coupling(1)
+    -0.3333333333333333
+    >>> power_to_coupling(0.5, convention="shape")
+    0.3333333333333333
+    """
+    shape_power = _sign(convention) * power
+    if not math.isfinite(power) or exponent - dimension * shape_power <= 0:
+        limit = _sign(convention) * exponent / dimension
+        side = "exceed" if convention == "score" else "be below"
+        raise ValueError(f"power must {side} {limit!r}, got {power!r}")
+    return shape_power / (exponent - dimension * shape_power)
+
+
+def _sign(convention: str) -> int:
+    if convention not in ("score", "shape"):
+        raise ValueError(f"convention must be 'score' or 'shape', got {convention!r}")
+    return -1 if convention == "score" else 1
+
+
+def _distribution(p: ArrayLike, powers: Sequence[float], name: str) -> _core.RiskProfile:
+    state = _summed(p, powers, sample_weight=p, name=name)
+    # The tolerance admits float32 distributions of some thousand values.
+    if abs(state.weight_sum - 1) > 1e-6:
+        raise ValueError(f"{name} must sum to 1, got a sum of {state.weight_sum!r}")
+    return state
+
+
+def _order_to_power(order: float) -> float:
+    if not order >= 0:
+        raise ValueError(f"order must not be negative, got {order!r}")
+    return order - 1
+
+
+def renyi_entropy(p: ArrayLike, order: float) -> float:
+    """Rényi entropy of a distribution, ln(sum p^a) / (1 - a), in nats.
+
+    It is -ln G_m of the probabilities, weighted by themselves, with m = a - 1. (Nelson 2017,
+    eq. 12, read with the sum inside the logarithm.)
+
+    Parameters
+    ----------
+    p : array of shape (n,), values in [0, 1], sum 1
+    order : float
+        a >= 0: 0 counts the possible outcomes, 1 is Shannon's entropy (the limit), 2 the
+        collision entropy, inf the min-entropy.
+
+    Examples
+    --------
+    >>> renyi_entropy([0.5, 0.25, 0.25], 1)
+    1.0397207708399179
+    >>> renyi_entropy([0.5, 0.5], 7)
+    0.6931471805599453
+    """
+    return -_distribution(p, (_order_to_power(order),), "p").log_mean(0) + 0.0
+
+
+def tsallis_entropy(p: ArrayLike, order: float) -> float:
+    """Tsallis entropy of a distribution, (1 - sum p^q) / (q - 1).
+
+    Parameters
+    ----------
+    p : array of shape (n,), values in [0, 1], sum 1
+    order : float
+        q >= 0, finite; 1 is Shannon's entropy (the limit), in nats.
+
+    Examples
+    --------
+    >>> tsallis_entropy([0.5, 0.5], 2)
+    0.5
+    """
+    power = _order_to_power(order)
+    if math.isinf(power):
+        raise ValueError("order must be finite, got inf")
+    state = _distribution(p, (power,), "p")
+    if power == 0:
+        return -state.log_mean(0) + 0.0
+    return -state.mean_power_minus_one(0) / power + 0.0
+
+
+def cross_entropy_probability(
+    p: ArrayLike,
+    q: ArrayLike,
+    *,
+    events: bool = False,
+    sample_weight: ArrayLike | None = None,
+) -> CrossEntropyProbability:
+    """Split a model's probability into the source's and the divergence between them.
+
+    Cross-entropy is entropy plus divergence; on the probability scale (Nelson 2017, eq. 6-9)
+    that is a product, model = source * divergence, of
+
+        model = prod q_i^w_i,    source = prod p_i^w_i,    divergence = prod (q_i / p_i)^w_i.
+
+    Parameters
+    ----------
+    p, q : arrays of shape (n,), values in [0, 1]
+        The source's and the model's probabilities: of all outcomes of one distribution each
+        (sums 1, w = p), or, with ``events``, of what happened in each of n events (w = 1/n).
+    events : bool
+    sample_weight : array of shape (n,), optional
+        With ``events`` only: w in proportion to it.
+
+    Returns
+    -------
+    CrossEntropyProbability
+        Unpacks as ``model, source, divergence``.
+
+    Examples
+    --------
+    >>> cross_entropy_probability([0.5, 0.5], [0.8, 0.2])
+    CrossEntropyProbability(model=0.4, source=0.5, divergence=0.8)
+    >>> model, source, divergence = cross_entropy_probability([0.8, 0.2], [0.9, 0.1], events=True)
+    >>> model, source
+    (0.3, 0.4)
+    """
+    if events:
+        source = _summed(p, (0.0,), sample_weight=sample_weight, name="p")
+        model = _summed(q, (0.0,), sample_weight=sample_weight, name="q")
+        if model.n != source.n:
+            raise ValueError(f"p and q must have the same length, got {source.n} and {model.n}")
+    else:
+        if sample_weight is not None:
+            raise ValueError("sample_weight needs events=True: two distributions are weighted by p")
+        source = _distribution(p, (0.0,), "p")
+        _distribution(q, (0.0,), "q")
+        model = _summed(q, (0.0,), sample_weight=p, name="q")
+    source_mean = source.means()[0]
+    if source_mean == 0.0 and math.isinf(source.log_mean(0)):
+        raise ValueError("p must be positive for what happened, found 0: the divergence is undefined")
+    return CrossEntropyProbability(model.means()[0], source_mean, model.mean_ratio(0, source))

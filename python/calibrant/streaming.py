@@ -1,0 +1,78 @@
+"""Accumulators: results for data that come in batches, or lie on many machines.
+
+Each has the same verbs: ``update`` with a batch, ``merge`` with another, ``result`` at any
+time, ``to_bytes`` and ``from_bytes`` to store or send it. The result is the same to the last
+bit however the rows were split.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from calibrant import _core, means
+from calibrant._accumulator import Accumulator
+
+__all__ = ["RiskProfile"]
+
+
+class RiskProfile(Accumulator[_core.RiskProfile]):
+    """Accumulator of `calibrant.risk_profile`, in constant memory.
+
+    Parameters
+    ----------
+    powers : sequence of float, optional
+        Further powers to take the mean with, besides 1, 0 and -2/3.
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip the probabilities of what happened to [q_lim, 1 - q_lim].
+
+    Examples
+    --------
+    >>> left, right = RiskProfile(), RiskProfile()
+    >>> left.update([1, 1], [0.8, 0.8])
+    >>> right.update([0], [0.9])
+    >>> left.merge(right).result()
+    RiskProfile(decisiveness=0.566667, accuracy=0.4, robustness=0.282843, n=3)
+    >>> RiskProfile.from_bytes(left.to_bytes()) == left
+    True
+    """
+
+    __slots__ = ()
+    _State = _core.RiskProfile
+
+    def __init__(self, *, powers: Sequence[float] = (), q_lim: float = 0.0) -> None:
+        self._state = _core.RiskProfile([*means.NAMED_POWERS, *powers], q_lim)
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        nan_policy: means.NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows; the arguments are those of `calibrant.risk_profile`.
+
+        If a row is refused, or the call is interrupted, nothing of the batch is added.
+        """
+        omit = means.check_nan_policy(nan_policy)
+        self._state.update(y_true, y_proba, sample_weight, omit)
+
+    def result(self) -> means.RiskProfile:
+        """Return the means of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        return means.RiskProfile._of(self._state)
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._state.n_omitted
+
+    def _parameters(self) -> dict[str, object]:
+        return {"powers": tuple(self._state.powers[3:]), "q_lim": self._state.q_lim}
