@@ -46,11 +46,10 @@ double to_double(Half value) noexcept {
 
 template <std::integral T>
 std::int32_t to_label(T value) noexcept {
-    // As unsigned, negative values are too large as well: one comparison.
-    const auto magnitude = static_cast<std::make_unsigned_t<T>>(value);
     if constexpr (sizeof(T) < 4) {
         return std::is_signed_v<T> && value < 0 ? label_invalid : std::int32_t{value};
-    } else {
+    } else {  // as unsigned, negative values are too large as well: one comparison
+        const auto magnitude = static_cast<std::make_unsigned_t<T>>(value);
         return magnitude < static_cast<std::uint32_t>(label_limit)
                    ? static_cast<std::int32_t>(magnitude)
                    : label_invalid;
@@ -100,7 +99,8 @@ template <class T>
 T read_swapped(const std::byte* at) noexcept {
     auto from = std::uint64_t{read<Word<sizeof(T)>>(at)};
     std::uint64_t swapped = 0;
-    for (std::size_t i = 0; i < sizeof(T); ++i, from >>= 8) swapped = (swapped << 8) | (from & 0xffU);
+    for (std::size_t i = 0; i < sizeof(T); ++i, from >>= 8)
+        swapped = (swapped << 8) | (from & 0xffU);
     return std::bit_cast<T>(static_cast<Word<sizeof(T)>>(swapped));
 }
 
@@ -119,9 +119,12 @@ struct Run {
 };
 
 template <class T, class As>
-void convert_run(const Column& column, const Run& run, typename As::Result* __restrict out) noexcept {
+void convert_run(const Column& column, const Run& run,
+                 typename As::Result* __restrict out) noexcept {
     const std::byte* const from = column.data + run.offset;
-    const auto at = [&](std::size_t i) { return from + static_cast<std::ptrdiff_t>(i) * run.stride; };
+    const auto at = [&](std::size_t i) {
+        return from + static_cast<std::ptrdiff_t>(i) * run.stride;
+    };
     if (column.swapped) {
         for (std::size_t i = 0; i < run.count; ++i)
             out[i * run.out_step] = As::convert(read_swapped<T>(at(i)));
@@ -148,19 +151,32 @@ void convert_bits(const Column& column, const Run& run, typename As::Result* out
 template <class Action>
 void with_type(Dtype dtype, Action action) {
     switch (dtype) {
-        case Dtype::boolean: return action(static_cast<Boolean*>(nullptr));
-        case Dtype::bits: return action(static_cast<void*>(nullptr));
-        case Dtype::int8: return action(static_cast<std::int8_t*>(nullptr));
-        case Dtype::int16: return action(static_cast<std::int16_t*>(nullptr));
-        case Dtype::int32: return action(static_cast<std::int32_t*>(nullptr));
-        case Dtype::int64: return action(static_cast<std::int64_t*>(nullptr));
-        case Dtype::uint8: return action(static_cast<std::uint8_t*>(nullptr));
-        case Dtype::uint16: return action(static_cast<std::uint16_t*>(nullptr));
-        case Dtype::uint32: return action(static_cast<std::uint32_t*>(nullptr));
-        case Dtype::uint64: return action(static_cast<std::uint64_t*>(nullptr));
-        case Dtype::float16: return action(static_cast<Half*>(nullptr));
-        case Dtype::float32: return action(static_cast<float*>(nullptr));
-        case Dtype::float64: return action(static_cast<double*>(nullptr));
+        case Dtype::boolean:
+            return action(static_cast<Boolean*>(nullptr));
+        case Dtype::bits:
+            return action(static_cast<void*>(nullptr));
+        case Dtype::int8:
+            return action(static_cast<std::int8_t*>(nullptr));
+        case Dtype::int16:
+            return action(static_cast<std::int16_t*>(nullptr));
+        case Dtype::int32:
+            return action(static_cast<std::int32_t*>(nullptr));
+        case Dtype::int64:
+            return action(static_cast<std::int64_t*>(nullptr));
+        case Dtype::uint8:
+            return action(static_cast<std::uint8_t*>(nullptr));
+        case Dtype::uint16:
+            return action(static_cast<std::uint16_t*>(nullptr));
+        case Dtype::uint32:
+            return action(static_cast<std::uint32_t*>(nullptr));
+        case Dtype::uint64:
+            return action(static_cast<std::uint64_t*>(nullptr));
+        case Dtype::float16:
+            return action(static_cast<Half*>(nullptr));
+        case Dtype::float32:
+            return action(static_cast<float*>(nullptr));
+        case Dtype::float64:
+            return action(static_cast<double*>(nullptr));
     }
 }
 
@@ -198,13 +214,18 @@ std::string shortest(T value) {
 
 // There is no to_chars for halves; five significant digits always tell two apart.
 std::string shortest_half(double value) {
-    // Digits this close to `value` are rounded to it again, in any binade.
-    const double tolerance = std::max(std::abs(value) * 0x1p-12, 0x1p-25);
+    // Digits within half a unit in the last place are rounded to `value` again, those
+    // at half a unit only if it is even. Below a power of two, units are half as large.
+    const int exponent = std::isfinite(value) ? std::max(std::ilogb(value), -14) : 0;
+    const bool is_power = std::abs(value) == std::ldexp(1.0, exponent);
+    const double reach = std::ldexp(1.0, exponent - (is_power ? 12 : 11));
+    const bool is_even = std::fmod(value, 4 * reach) == 0.0;
     for (int precision = 1; precision <= 5; ++precision) {
         std::array<char, 32> digits{};
         std::to_chars(digits.data(), digits.data() + digits.size() - 1, static_cast<float>(value),
                       std::chars_format::general, precision);
-        if (std::abs(std::strtod(digits.data(), nullptr) - value) < tolerance) return digits.data();
+        const double distance = std::abs(std::strtod(digits.data(), nullptr) - value);
+        if (distance < reach || (is_even && distance == reach)) return digits.data();
     }
     return shortest(static_cast<float>(value));
 }
@@ -239,9 +260,9 @@ void load_labels(const Column& column, std::size_t begin, std::size_t count,
 }
 
 void load_row(const Column& column, std::size_t row, double* out) noexcept {
-    convert<AsDouble>(column,
-                      {row_offset(column, row), column.column_stride, row * column.width, 1, column.width},
-                      out);
+    convert<AsDouble>(
+        column,
+        {row_offset(column, row), column.column_stride, row * column.width, 1, column.width}, out);
 }
 
 void load_block(const Column& column, std::size_t begin, std::size_t count, double* out) noexcept {
@@ -250,7 +271,8 @@ void load_block(const Column& column, std::size_t begin, std::size_t count, doub
     const bool gapless = column.stride == item * static_cast<std::ptrdiff_t>(width) &&
                          (column.column_stride == item || width == 1);
     if (gapless || column.dtype == Dtype::bits) {
-        convert<AsDouble>(column, {row_offset(column, begin), item, begin * width, 1, count * width}, out);
+        convert<AsDouble>(column,
+                          {row_offset(column, begin), item, begin * width, 1, count * width}, out);
     } else if (std::abs(column.column_stride) < std::abs(column.stride)) {
         for (std::size_t i = 0; i < count; ++i) load_row(column, begin + i, out + i * width);
     } else {  // columns are the closer neighbours, as in Fortran order
@@ -280,8 +302,9 @@ std::string value_text(const Column& column, std::size_t row, std::size_t column
             const auto* const bits = reinterpret_cast<const std::uint8_t*>(column.data);
             text = bit_at(bits, column.bit_offset + element) ? "True" : "False";
         } else {
-            const std::byte* const at = column.data + row_offset(column, row) +
-                                        static_cast<std::ptrdiff_t>(column_index) * column.column_stride;
+            const std::byte* const at =
+                column.data + row_offset(column, row) +
+                static_cast<std::ptrdiff_t>(column_index) * column.column_stride;
             const T value = column.swapped ? read_swapped<T>(at) : read<T>(at);
             if constexpr (std::is_same_v<T, Boolean>)
                 text = value.byte != 0 ? "True" : "False";
