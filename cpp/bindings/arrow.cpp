@@ -63,19 +63,32 @@ struct Gathered {
 std::optional<Dtype> dtype_of(std::string_view format) {
     if (format.size() != 1) return std::nullopt;
     switch (format[0]) {
-        case 'b': return Dtype::bits;
-        case 'c': return Dtype::int8;
-        case 'C': return Dtype::uint8;
-        case 's': return Dtype::int16;
-        case 'S': return Dtype::uint16;
-        case 'i': return Dtype::int32;
-        case 'I': return Dtype::uint32;
-        case 'l': return Dtype::int64;
-        case 'L': return Dtype::uint64;
-        case 'e': return Dtype::float16;
-        case 'f': return Dtype::float32;
-        case 'g': return Dtype::float64;
-        default: return std::nullopt;
+        case 'b':
+            return Dtype::bits;
+        case 'c':
+            return Dtype::int8;
+        case 'C':
+            return Dtype::uint8;
+        case 's':
+            return Dtype::int16;
+        case 'S':
+            return Dtype::uint16;
+        case 'i':
+            return Dtype::int32;
+        case 'I':
+            return Dtype::uint32;
+        case 'l':
+            return Dtype::int64;
+        case 'L':
+            return Dtype::uint64;
+        case 'e':
+            return Dtype::float16;
+        case 'f':
+            return Dtype::float32;
+        case 'g':
+            return Dtype::float64;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -96,7 +109,8 @@ Struct* from_capsule(py::handle capsule, const char* kind, const char* name) {
 // The object that keeps `resource` alive.
 template <class Resource>
 py::object owner_of(std::unique_ptr<Resource> resource) {
-    py::capsule owner(resource.get(), [](void* pointer) { delete static_cast<Resource*>(pointer); });
+    py::capsule owner(resource.get(),
+                      [](void* pointer) { delete static_cast<Resource*>(pointer); });
     (void)resource.release();  // only now: making the capsule may have failed
     return owner;
 }
@@ -157,7 +171,8 @@ Extent list_extent(const ArrowArray& array, const char* name) {
     const auto* const offsets = static_cast<const std::byte*>(array.buffers[1]);
     const auto offset_at = [&](std::int64_t i) {
         Offset value;  // which need not be aligned
-        std::memcpy(&value, offsets + (array.offset + i) * std::int64_t{sizeof(Offset)}, sizeof value);
+        std::memcpy(&value, offsets + (array.offset + i) * std::int64_t{sizeof(Offset)},
+                    sizeof value);
         return std::int64_t{value};
     };
     const std::int64_t begin = offset_at(0);
@@ -191,7 +206,8 @@ Chunk chunk_of(const ArrowArray& array, const Layout& layout, const char* name) 
     }
     chunk.first += extent.begin;
     chunk.width = extent.width;
-    require_well_formed(extent.begin <= available && chunk.values() <= available - extent.begin, name);
+    require_well_formed(extent.begin <= available && chunk.values() <= available - extent.begin,
+                        name);
     return chunk;
 }
 
@@ -235,7 +251,8 @@ Input gather(const std::vector<Chunk>& chunks, Layout layout, const char* name) 
     for (const Chunk& chunk : chunks) {
         if (chunk.width != whole.width)
             throw py::type_error(std::string(name) + " must hold lists of one length, got " +
-                                 std::to_string(whole.width) + " and " + std::to_string(chunk.width));
+                                 std::to_string(whole.width) + " and " +
+                                 std::to_string(chunk.width));
         whole.rows += chunk.rows;
         has_nulls = has_nulls || chunk.value_validity != nullptr || chunk.row_validity != nullptr;
     }

@@ -19,7 +19,8 @@ bool is_exact_ndarray(py::handle value) {
 
 std::optional<Dtype> dtype_of(char kind, py::ssize_t item) {
     switch (kind) {
-        case 'b': return Dtype::boolean;
+        case 'b':
+            return Dtype::boolean;
         case 'i':
             if (item == 1) return Dtype::int8;
             if (item == 2) return Dtype::int16;
@@ -37,7 +38,8 @@ std::optional<Dtype> dtype_of(char kind, py::ssize_t item) {
             if (item == 4) return Dtype::float32;
             if (item == 8) return Dtype::float64;
             break;
-        default: break;
+        default:
+            break;
     }
     return std::nullopt;
 }
@@ -70,7 +72,8 @@ bool fits(Shape expected, py::ssize_t ndim) {
 
 Input from_ndarray(py::array array, const char* name, Shape expected, Holds holds) {
     const py::dtype type = array.dtype();
-    const auto dtype = is_built_in(type.num()) ? dtype_of(type.kind(), type.itemsize()) : std::nullopt;
+    const auto dtype =
+        is_built_in(type.num()) ? dtype_of(type.kind(), type.itemsize()) : std::nullopt;
     if (!dtype) {
         const bool is_text = std::string_view("OSUT").find(type.kind()) != std::string_view::npos;
         refuse_type(name, holds, "dtype " + std::string(py::str(type)), is_text);
@@ -96,9 +99,10 @@ Input from_ndarray(py::array array, const char* name, Shape expected, Holds hold
 py::object resolve(py::handle value, const char* name) {
     PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> storage;
     const py::object& function =
-        storage.call_once_and_store_result([] {
-            return py::object(py::module_::import("calibrant._inputs").attr("resolve"));
-        }).get_stored();
+        storage
+            .call_once_and_store_result(
+                [] { return py::object(py::module_::import("calibrant._inputs").attr("resolve")); })
+            .get_stored();
     return function(value, name);
 }
 
@@ -118,13 +122,15 @@ Input as_column(py::handle value, const char* name, Shape expected, Holds holds)
 
     py::object resolved = resolve(value, name);
     if (is_exact_ndarray(resolved))
-        return from_ndarray(py::reinterpret_steal<py::array>(resolved.release()), name, expected, holds);
+        return from_ndarray(py::reinterpret_steal<py::array>(resolved.release()), name, expected,
+                            holds);
 
     Input input = py::isinstance<py::tuple>(resolved)
                       ? read_arrow_array(py::reinterpret_borrow<py::tuple>(resolved), name, holds)
                       : read_arrow_stream(resolved, name, holds);
     if (!fits(expected, input.is_matrix() ? 2 : 1)) {
-        const std::string width = input.is_matrix() ? " " + std::to_string(input.column().width) : "";
+        const std::string width =
+            input.is_matrix() ? " " + std::to_string(input.column().width) : "";
         refuse_shape(name, expected, "(" + std::to_string(input.size()) + "," + width + ")");
     }
     return input;

@@ -46,6 +46,7 @@ private:
                               Holds holds = Holds::numbers);
 
 // Throws the TypeError of as_column for values of a type that is not a number's.
-[[noreturn]] void refuse_type(const char* name, Holds holds, const std::string& found, bool is_text);
+[[noreturn]] void refuse_type(const char* name, Holds holds, const std::string& found,
+                              bool is_text);
 
 }  // namespace calibrant::bindings

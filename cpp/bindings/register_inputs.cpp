@@ -45,37 +45,39 @@ void register_inputs(py::module_& m) {
     using namespace py::literals;
     m.def("load", &load_numbers, "value"_a, "name"_a = "y_proba", "by_row"_a = false);
     m.def("load_labels", &load_codes, "value"_a, "name"_a = "y_true");
-    m.def("require_vector", [](py::handle value, const char* name) {
-        (void)as_column(value, name, Shape::vector);
-    });
-    m.def("require_matrix", [](py::handle value, const char* name) {
-        (void)as_column(value, name, Shape::matrix);
-    });
-    m.def("is_in_place", [](py::handle value) {
-        return in_place(anything(value).column(), 0) != nullptr;
-    });
+    m.def("require_vector",
+          [](py::handle value, const char* name) { (void)as_column(value, name, Shape::vector); });
+    m.def("require_matrix",
+          [](py::handle value, const char* name) { (void)as_column(value, name, Shape::matrix); });
+    m.def("is_in_place",
+          [](py::handle value) { return in_place(anything(value).column(), 0) != nullptr; });
     m.def("address", [](py::handle value) {
         return reinterpret_cast<std::uintptr_t>(anything(value).column().data);
     });
-    m.def("value_text", [](py::handle value, std::size_t row, std::size_t column) {
-        return value_text(anything(value).column(), row, column);
-    }, "value"_a, "row"_a, "column"_a = 0);
-    m.def("refuse_probability", [](py::handle value, std::size_t row,
-                                   std::optional<std::size_t> column, std::uint64_t rows_before) {
-        const Input input = anything(value);
-        std::vector<double> values(input.column().width);
-        load_row(input.column(), row, values.data());
-        refuse_probability("y_proba", values[column.value_or(0)], place(row, column, rows_before),
-                           input.column().dtype);
-    }, "value"_a, "row"_a, "column"_a = py::none(), "rows_before"_a = 0);
-    m.def("refuse_weight", [](double value, std::size_t row) {
-        refuse_weight("sample_weight", value, {row});
-    });
-    m.def("refuse_not_finite", [](double value, std::size_t row) {
-        refuse_not_finite("intervals", value, {row});
-    });
+    m.def(
+        "value_text",
+        [](py::handle value, std::size_t row, std::size_t column) {
+            return value_text(anything(value).column(), row, column);
+        },
+        "value"_a, "row"_a, "column"_a = 0);
+    m.def(
+        "refuse_probability",
+        [](py::handle value, std::size_t row, std::optional<std::size_t> column,
+           std::uint64_t rows_before) {
+            const Input input = anything(value);
+            std::vector<double> values(input.column().width);
+            load_row(input.column(), row, values.data());
+            refuse_probability("y_proba", values[column.value_or(0)],
+                               place(row, column, rows_before), input.column().dtype);
+        },
+        "value"_a, "row"_a, "column"_a = py::none(), "rows_before"_a = 0);
+    m.def("refuse_weight",
+          [](double value, std::size_t row) { refuse_weight("sample_weight", value, {row}); });
+    m.def("refuse_not_finite",
+          [](double value, std::size_t row) { refuse_not_finite("intervals", value, {row}); });
     m.def("refuse_label", [](py::handle value, std::size_t row, std::size_t n_classes) {
-        refuse_label("y_true", as_column(value, "y_true", Shape::vector).column(), {row}, n_classes);
+        refuse_label("y_true", as_column(value, "y_true", Shape::vector).column(), {row},
+                     n_classes);
     });
     m.def("require_same_length", [](std::size_t first, std::size_t second) {
         require_same_length("y_true", first, "y_proba", second);
