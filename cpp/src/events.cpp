@@ -35,6 +35,16 @@ bool all_below(const std::int32_t* labels, std::size_t n, std::size_t n_classes)
     return bad == 0;
 }
 
+// The labels from `begin` on, where the kernel can read them as they lie.
+template <class T>
+const T* contiguous(const Column& labels, Dtype dtype, std::size_t begin) {
+    if (labels.dtype != dtype || labels.swapped || labels.validity != nullptr) return nullptr;
+    if (labels.stride != sizeof(T)) return nullptr;
+    const std::byte* at = labels.data + begin * sizeof(T);
+    if (reinterpret_cast<std::uintptr_t>(at) % alignof(T) != 0) return nullptr;
+    return reinterpret_cast<const T*>(at);
+}
+
 // The common case: one probability per row, nothing may be missing.
 bool load_vector(const Events& events, std::size_t begin, std::size_t count, double q_lim,
                  EventBlock& block) {
@@ -45,9 +55,16 @@ bool load_vector(const Events& events, std::size_t begin, std::size_t count, dou
         p = buffer;
     }
     if (events.y_true == nullptr) return kernels().clip(p, count, q_lim, block.q);
-    alignas(64) std::int32_t labels[block_rows];
-    load_labels(*events.y_true, begin, count, labels);
-    return all_below(labels, count, 2) && kernels().true_class(p, labels, count, q_lim, block.q);
+    const Column& labels = *events.y_true;
+    if (const auto* in_place = contiguous<std::int64_t>(labels, Dtype::int64, begin)) {
+        return kernels().true_class_int64(p, in_place, count, q_lim, block.q);
+    }
+    if (const auto* in_place = contiguous<std::uint8_t>(labels, Dtype::uint8, begin)) {
+        return kernels().true_class_uint8(p, in_place, count, q_lim, block.q);
+    }
+    alignas(64) std::int32_t codes[block_rows];
+    load_labels(labels, begin, count, codes);
+    return kernels().true_class_int32(p, codes, count, q_lim, block.q);
 }
 
 // Classes in columns, nothing may be missing.

@@ -25,11 +25,12 @@ struct Rounded {
     double high, low;  // high = shifted value in units of 2^-20, low in units of 2^-58
 };
 
-// A term below 2^31 rounded to the grid 2^-58, with both shifts still in it.
+// A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
+// sum with the shift are exact: multiples of 2^(k - 53) below 2^(k - 3), where 2^k is the scale.
 [[gnu::always_inline]] inline Rounded round_to_grid(PowerParts term) {
     const double scale = power_of_two(term.exponent);
     const double high = fma(term.high + term.low, scale, snap_shift<20>);
-    const double rest = fma(term.high, scale, snap_shift<20> - high);  // exact
+    const double rest = fma(term.high, scale, snap_shift<20> - high);
     return {high, fma(term.low, scale, rest + snap_shift<58>)};
 }
 
@@ -62,7 +63,7 @@ void risk(const double* q, std::size_t n, RiskBlock* sums) {
     }
 
     for (std::size_t i = 0; i < n; ++i) {
-        const ExpReduced reduced = power_reduce({a[i], b[i]}, m);
+        const ExpReduced reduced = power_reduce<true>({a[i], b[i]}, m);
         a[i] = reduced.high;
         b[i] = reduced.low;
         c[i] = reduced.exponent;
@@ -73,7 +74,7 @@ void risk(const double* q, std::size_t n, RiskBlock* sums) {
         const double high = x[i] + snap_shift<40>;
         q_high += bits_of(high);
         q_low += bits_of((x[i] - (high - snap_shift<40>)) + snap_shift<80>);
-        const PowerParts term = exp_finish({a[i], b[i], c[i]});
+        const PowerParts term = exp_finish_fast({a[i], b[i], c[i]});
         a[i] = term.high;
         b[i] = term.low;
     }
@@ -103,26 +104,35 @@ void logs(const double* q, std::size_t n, double* high, double* low) {
     }
 }
 
+// The same terms as in `risk`, for all q > 0.
+void robustness_terms(const double* q, std::size_t n, double* high, double* low,
+                      double* exponent) {
+    const Power m = make_power(-2.0 / 3.0);
+    for (std::size_t i = 0; i < n; ++i) {
+        const PowerParts term = exp_finish_fast(power_reduce<true>(log_parts(q[i]), m));
+        const bool gridded = q[i] >= least_gridded;
+        const double scale_exponent = select(gridded, term.exponent, 0.0);
+        const Rounded rounded = round_to_grid({term.high, term.low, scale_exponent});
+        high[i] = select(gridded, rounded.high - snap_shift<20>, term.high);
+        low[i] = select(gridded, rounded.low - snap_shift<58>, term.low);
+        exponent[i] = select(gridded, 0.0, term.exponent);
+    }
+}
+
 // Values whose exponents lie in this range can be scaled by each other without rounding.
 constexpr double safe_exponent = 256.0;
 constexpr double least_safe_power = 0x1p-200;
 
 bool powers(const double* q, std::size_t n, Power m, double* high, double* low,
             double* exponent) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const PowerParts term = power_parts(log_parts(q[i]), m);
-        high[i] = term.high;
-        low[i] = term.low;
-        exponent[i] = term.exponent;
-    }
     if (m.value == -2.0 / 3.0) {
+        robustness_terms(q, n, high, low, exponent);
+    } else {
         for (std::size_t i = 0; i < n; ++i) {
-            const bool gridded = q[i] >= least_gridded;
-            const double scale_exponent = select(gridded, exponent[i], 0.0);
-            const Rounded term = round_to_grid({high[i], low[i], scale_exponent});
-            high[i] = select(gridded, term.high - snap_shift<20>, high[i]);
-            low[i] = select(gridded, term.low - snap_shift<58>, low[i]);
-            exponent[i] = select(gridded, 0.0, exponent[i]);
+            const PowerParts term = power_parts(log_parts(q[i]), m);
+            high[i] = term.high;
+            low[i] = term.low;
+            exponent[i] = term.exponent;
         }
     }
     std::uint64_t far = 0;
@@ -190,18 +200,22 @@ bool products(const double* x, const double* y, std::size_t n, double* product,
     return unsafe == 0;
 }
 
-bool true_class(const double* __restrict p, const std::int32_t* __restrict labels,
-                std::size_t n, double q_lim, double* __restrict q) {
+template <class Label>
+bool true_class(const double* __restrict p, const Label* __restrict labels, std::size_t n,
+                double q_lim, double* __restrict q) {
     const double most = 1.0 - q_lim;
     std::uint64_t outside = 0;
+    std::uint64_t beyond_one = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double x = p[i];
+        const auto label = static_cast<std::uint64_t>(labels[i]);  // negative ones become large
         outside |= outside_unit(x);
-        const double chosen = labels[i] != 0 ? x : 1.0 - x;
+        beyond_one |= label >> 1;
+        const double chosen = label != 0 ? x : 1.0 - x;
         const double raised = chosen < q_lim ? q_lim : chosen;
         q[i] = raised > most ? most : raised;
     }
-    return (outside >> 63) == 0;
+    return (outside >> 63) == 0 && beyond_one == 0;
 }
 
 bool clip(const double* p, std::size_t n, double q_lim, double* q) {
@@ -232,7 +246,8 @@ void power_of(const double* x, std::size_t n, Power m, double* result) {
 
 namespace kernel_tables {
 extern const Kernels CALIBRANT_KERNELS;
-const Kernels CALIBRANT_KERNELS = {sum, products, risk, logs, powers, true_class, clip, log_of, exp_of, power_of};
+const Kernels CALIBRANT_KERNELS = {sum, products, risk, logs, powers,
+    true_class<std::int64_t>, true_class<std::int32_t>, true_class<std::uint8_t>, clip, log_of, exp_of, power_of};
 }  // namespace kernel_tables
 
 }  // namespace calibrant

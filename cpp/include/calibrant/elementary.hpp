@@ -24,8 +24,8 @@ struct LogParts {
     double high, low;
 };
 
-// The value is (high + low) * 2^exponent: high a multiple of 2^-41 in [0.7, 1.42], |low| <
-// 2^-6, exponent an integer.
+// The value is (high + low) * 2^exponent: high in [0.6, 1.42], |low| < 0.08, exponent an
+// integer.
 struct PowerParts {
     double high, low, exponent;
 };
@@ -131,23 +131,19 @@ template <bool subnormals = true>
     return {fma(x.exponent, ln2_high, u_high), fma(u * v, fma(v, odd, even), low)};
 }
 
-// Any |high + low| < 2^20.
+// Any |high + low| < 2^20. Unless |low| can exceed 0.004, `low_is_small` saves two operations.
+template <bool low_is_small = false>
 [[gnu::always_inline]] static inline ExpReduced exp_reduce(double high, double low) {
     using namespace detail;
-    const double k = snap<0>((high + low) * log2_e);
+    const double leading = low_is_small ? high : high + low;
+    const double k = fma(leading, log2_e, snap_shift<0>) - snap_shift<0>;
     return {fma(-k, ln2_high, high),  // exact: both are multiples of one grid
             fma(-k, ln2_low, low), k};
 }
 
-// e^r = 1 + a + a^2/2, exactly, plus b + b (a + b/2) + r^3/6 + ..., where r = a + b and a is
-// a multiple of 2^-20. Relative error below 2^-59.
-[[gnu::always_inline]] static inline PowerParts exp_finish(ExpReduced x) {
-    using namespace detail;
-    const double r = x.high + x.low;
-    const double a = snap<20>(r);
-    const double b = (x.high - a) + x.low;
-
-    const double r2 = r * r;
+// (e^r - 1 - r - r^2/2) / r^3 for |r| <= 0.3505, error below 2^-60 / r^3.
+[[gnu::always_inline]] static inline double exp_tail(double r, double r2) {
+    using detail::fma;
     const double even =
         fma(r2, fma(r2, fma(r2, fma(r2, 0x1.af727e987335dp-26, 0x1.71ddec5a75b4ep-19),
                             0x1.a01a01b4ff71fp-13),
@@ -158,8 +154,30 @@ template <bool subnormals = true>
                             0x1.a01a01b33c6c5p-16),
                     0x1.6c16c16c13d52p-10),
             0x1.555555555555bp-5);
+    return fma(r, odd, even);
+}
+
+// e^r = 1 + a + a^2/2, exactly, plus b + b (a + b/2) + r^3/6 + ..., where r = a + b and a is
+// a multiple of 2^-20. Relative error below 2^-59.
+[[gnu::always_inline]] static inline PowerParts exp_finish(ExpReduced x) {
+    using namespace detail;
+    const double r = x.high + x.low;
+    const double a = snap<20>(r);
+    const double b = (x.high - a) + x.low;
+    const double r2 = r * r;
     const double low = fma(b, fma(-0.5, b, r), b);
-    return {fma(0.5 * a, a, 1.0 + a), fma(r2 * r, fma(r, odd, even), low), x.exponent};
+    return {fma(0.5 * a, a, 1.0 + a), fma(r2 * r, exp_tail(r, r2), low), x.exponent};
+}
+
+// A cheaper form for the busiest loop: e^r = 1 + r, exactly, plus r^2/2 + ..., which is up to
+// 0.07 and is rounded. high is a multiple of 2^-53. Relative error below 2^-56.
+[[gnu::always_inline]] static inline PowerParts exp_finish_fast(ExpReduced x) {
+    using namespace detail;
+    const double r = x.high + x.low;
+    const double r2 = r * r;
+    const double high = 1.0 + x.high;
+    const double low = (x.high - (high - 1.0)) + x.low;
+    return {high, fma(r2, fma(r, exp_tail(r, r2), 0.5), low), x.exponent};
 }
 
 template <bool subnormals = true>
@@ -177,12 +195,14 @@ static inline Power make_power(double m) {
     return {m, m == -2.0 / 3.0 ? -0x1.5555555555555p-55 : 0.0};
 }
 
-// exp(m * log) for |m * log| < 2^20.
+// exp(m * log) for |m * log| < 2^20; `small_power` asserts that |m| <= 0.7.
+template <bool small_power = false>
 [[gnu::always_inline]] static inline ExpReduced power_reduce(LogParts log, Power m) {
     using namespace detail;
     const double high = m.value * log.high;
     const double rounding = fma(m.value, log.high, -high);
-    return exp_reduce(high, fma(m.value, log.low, fma(m.correction, log.high, rounding)));
+    const double low = fma(m.value, log.low, fma(m.correction, log.high, rounding));
+    return exp_reduce<small_power>(high, low);
 }
 
 [[gnu::always_inline]] static inline PowerParts power_parts(LogParts log, Power m) {

@@ -54,9 +54,14 @@ struct Kernels {
                    double* exponent);
 
     // The probability given to what happened: p where labels[i] is 1, 1 - p where it is 0,
-    // clipped to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1].
-    bool (*true_class)(const double* p, const std::int32_t* labels, std::size_t n, double q_lim,
-                       double* q);
+    // clipped to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1] or some label
+    // is neither.
+    template <class Label>
+    using TrueClass = bool (*)(const double* p, const Label* labels, std::size_t n, double q_lim,
+                               double* q);
+    TrueClass<std::int64_t> true_class_int64;
+    TrueClass<std::int32_t> true_class_int32;
+    TrueClass<std::uint8_t> true_class_uint8;
 
     // Clips in the same way. Returns false if some p is not in [0, 1]. q may be p.
     bool (*clip)(const double* p, std::size_t n, double q_lim, double* q);
