@@ -22,7 +22,7 @@ using namespace detail;
 }
 
 struct Rounded {
-    double high, low;  // high = shifted value in units of 2^-20, low in units of 2^-58
+    double high, low;
 };
 
 // A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
@@ -119,6 +119,34 @@ void robustness_terms(const double* q, std::size_t n, double* high, double* low,
     }
 }
 
+void general_terms(const double* q, std::size_t n, Power m, double* high, double* low,
+                   double* exponent) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const PowerParts term = power_parts(log_parts(q[i]), m);
+        high[i] = term.high;
+        low[i] = term.low;
+        exponent[i] = term.exponent;
+    }
+}
+
+// Squares, reciprocals and roots need no logarithm: the rounded value and its error, to twice
+// the precision of a double and better than the general terms. Too small a q is left to those.
+template <class HighLow>
+void direct_terms(const double* q, std::size_t n, Power m, double* high, double* low,
+                  double* exponent, HighLow term) {
+    std::uint64_t tiny = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        tiny |= q[i] < least_gridded ? 1U : 0U;
+        const Rounded parts = term(q[i]);
+        high[i] = parts.high;
+        low[i] = parts.low;
+        exponent[i] = 0.0;
+    }
+    for (std::size_t i = 0; tiny != 0 && i < n; ++i) {
+        if (q[i] < least_gridded) general_terms(q + i, 1, m, high + i, low + i, exponent + i);
+    }
+}
+
 // Values whose exponents lie in this range can be scaled by each other without rounding.
 constexpr double safe_exponent = 256.0;
 constexpr double least_safe_power = 0x1p-200;
@@ -127,13 +155,23 @@ bool powers(const double* q, std::size_t n, Power m, double* high, double* low,
             double* exponent) {
     if (m.value == -2.0 / 3.0) {
         robustness_terms(q, n, high, low, exponent);
+    } else if (m.value == 2.0) {
+        direct_terms(q, n, m, high, low, exponent, [](double x) {
+            const double square = x * x;
+            return Rounded{square, fma(x, x, -square)};
+        });
+    } else if (m.value == -1.0) {
+        direct_terms(q, n, m, high, low, exponent, [](double x) {
+            const double reciprocal = 1.0 / x;
+            return Rounded{reciprocal, fma(-x, reciprocal, 1.0) * reciprocal};
+        });
+    } else if (m.value == 0.5) {
+        direct_terms(q, n, m, high, low, exponent, [](double x) {
+            const double root = __builtin_sqrt(x);
+            return Rounded{root, fma(-root, root, x) / (root + root)};
+        });
     } else {
-        for (std::size_t i = 0; i < n; ++i) {
-            const PowerParts term = power_parts(log_parts(q[i]), m);
-            high[i] = term.high;
-            low[i] = term.low;
-            exponent[i] = term.exponent;
-        }
+        general_terms(q, n, m, high, low, exponent);
     }
     std::uint64_t far = 0;
     for (std::size_t i = 0; i < n; ++i) {
