@@ -16,4 +16,4 @@ def config() -> None:
     """Show how calibrant was built and what it uses on this machine."""
     from calibrant.config import show_config
 
-    click.echo(show_config())
+    show_config()
