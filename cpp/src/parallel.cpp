@@ -60,12 +60,13 @@ struct Threads {
 
 Threads threads_in_force() {
     static const int environment = threads_from_environment();
+#if defined(_OPENMP)
     if (forked.load(std::memory_order_relaxed)) return {1, "fork"};
     if (const int asked = asked_for.load(std::memory_order_relaxed); asked != 0) return {asked, "set_num_threads"};
     if (environment != 0) return {environment, "CALIBRANT_NUM_THREADS"};
-#if defined(_OPENMP)
     return {std::clamp(omp_get_max_threads(), 1, max_threads), "OpenMP"};
 #else
+    static_cast<void>(environment);  // checked all the same
     return {1, "no OpenMP"};
 #endif
 }

@@ -20,7 +20,7 @@ namespace calibrant {
 // system refuses them a thread, so a slip of the finger must not ask for a million.
 inline constexpr int max_threads = 1024;
 
-// In [1, max_threads]: 1 in a forked child; else what set_num_threads said; else the
+// In [1, max_threads]: 1 without OpenMP and in a forked child; else what set_num_threads said; else the
 // environment variable CALIBRANT_NUM_THREADS; else OpenMP's choice for this thread, so
 // OMP_NUM_THREADS and threadpoolctl count. Throws std::invalid_argument if the variable
 // is not a whole number in that range; after one success it does not throw again.
