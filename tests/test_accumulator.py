@@ -10,11 +10,11 @@ import threading
 import weakref
 
 import pytest
-from row_counter import Rows
 
 from calibrant import set_num_threads
 from calibrant._accumulator import Accumulator
 from calibrant._core import _testing
+from row_counter import Rows
 
 
 class Other(Rows):
@@ -52,7 +52,9 @@ def test_counts_beyond_32_bits():
 
 def test_merge_refuses_other_parameters():
     rows = Rows("a", count=1)
-    with pytest.raises(ValueError, match=r"cannot merge RowCounter with label 'b' into one with 'a'"):
+    with pytest.raises(
+        ValueError, match=r"cannot merge RowCounter with label 'b' into one with 'a'"
+    ):
         rows.merge(Rows("b", count=1))
     assert rows.n == 1
 
@@ -89,7 +91,9 @@ def test_not_hashable():
         hash(Rows())
 
 
-@pytest.mark.parametrize("duplicate", [Rows.copy, copy.copy, copy.deepcopy], ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "duplicate", [Rows.copy, copy.copy, copy.deepcopy], ids=lambda f: f.__name__
+)
 def test_copies_are_independent(duplicate):
     rows = Rows("a", count=5)
     twin = duplicate(rows)

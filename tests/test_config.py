@@ -73,8 +73,13 @@ def test_isa_from_the_environment(isa):
     if isa in config()["available_isas"]:
         assert finished.stdout == f"{isa} CALIBRANT_ISA\n"
     else:
-        assert "ImportError: environment variable CALIBRANT_ISA: instruction set must be one of" in finished.stderr
-        assert f"got '{isa}', which this processor or this build does not support" in finished.stderr
+        assert (
+            "ImportError: environment variable CALIBRANT_ISA: instruction set must be one of"
+            in finished.stderr
+        )
+        assert (
+            f"got '{isa}', which this processor or this build does not support" in finished.stderr
+        )
 
 
 @pytest.mark.parametrize("value", ["AVX2", "sse2", "avx2 ", "fast"])
@@ -90,15 +95,17 @@ def test_without_a_wish_the_best_isa_is_chosen():
     assert import_with_isa("").stdout == f"{config()['available_isas'][-1]} CPU\n"
 
 
-def test_set_isa(isa_restored):
+@pytest.mark.usefixtures("isa_restored")
+def test_set_isa():
     for isa in config()["available_isas"]:
         _testing.set_isa(isa)
         assert (config()["isa"], config()["isa_source"]) == (isa, "set_isa")
 
 
-def test_set_isa_refuses_what_is_not_there(isa_restored):
+@pytest.mark.usefixtures("isa_restored")
+def test_set_isa_refuses_what_is_not_there():
     before = config()["isa"]
-    with pytest.raises(ValueError, match="instruction set must be one of 'baseline'.*got 'neon'"):
+    with pytest.raises(ValueError, match=r"instruction set must be one of 'baseline'.*got 'neon'"):
         _testing.set_isa("neon")
     assert config()["isa"] == before
 
@@ -106,7 +113,15 @@ def test_set_isa_refuses_what_is_not_there(isa_restored):
 def test_show_config(capsys):
     calibrant.show_config()
     shown = capsys.readouterr().out
-    for key in ("version", "numpy", "compiler", "cpp_standard", "isa", "isa_source", "num_threads_source"):
+    for key in (
+        "version",
+        "numpy",
+        "compiler",
+        "cpp_standard",
+        "isa",
+        "isa_source",
+        "num_threads_source",
+    ):
         assert str(config()[key]) in shown
     assert len(shown.splitlines()) == 6
 

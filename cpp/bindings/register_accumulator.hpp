@@ -30,14 +30,15 @@
 namespace calibrant::bindings {
 
 template <class T>
-concept CoreAccumulator = std::copy_constructible<T> && requires(T self, const T& other, std::string_view bytes) {
-    { T::kind } -> std::convertible_to<Kind>;
-    { other.count() } -> std::same_as<std::uint64_t>;
-    { other.empty() } -> std::same_as<T>;
-    { self.merge(other) } -> std::same_as<void>;
-    { other.to_bytes() } -> std::same_as<std::string>;
-    { T::from_bytes(bytes) } -> std::same_as<T>;
-};
+concept CoreAccumulator =
+    std::copy_constructible<T> && requires(T self, const T& other, std::string_view bytes) {
+        { T::kind } -> std::convertible_to<Kind>;
+        { other.count() } -> std::same_as<std::uint64_t>;
+        { other.empty() } -> std::same_as<T>;
+        { self.merge(other) } -> std::same_as<void>;
+        { other.to_bytes() } -> std::same_as<std::string>;
+        { T::from_bytes(bytes) } -> std::same_as<T>;
+    };
 
 // Adds a batch of rows: work(T& batch) fills an empty accumulator, without the GIL if
 // there are many, and only then is it merged. If work throws or is interrupted, self is
@@ -53,10 +54,12 @@ void update_aside(T& self, std::size_t rows, Work&& work) {
 // bytearray between the moment we verify its checksum and the moment we read it.
 inline std::string copy_bytes(const py::object& bytes_like) {
     if (PyObject_CheckBuffer(bytes_like.ptr()) == 0) {
-        throw py::type_error(std::string("state must be a bytes-like object, got ") + Py_TYPE(bytes_like.ptr())->tp_name);
+        throw py::type_error(std::string("state must be a bytes-like object, got ") +
+                             Py_TYPE(bytes_like.ptr())->tp_name);
     }
     Py_buffer view;
-    if (PyObject_GetBuffer(bytes_like.ptr(), &view, PyBUF_SIMPLE) != 0) throw py::error_already_set();
+    if (PyObject_GetBuffer(bytes_like.ptr(), &view, PyBUF_SIMPLE) != 0)
+        throw py::error_already_set();
     const struct Release {
         Py_buffer* view;
         ~Release() { PyBuffer_Release(view); }
@@ -68,13 +71,21 @@ template <CoreAccumulator T>
 py::class_<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
     return py::class_<T>(m, name, doc)
-        .def("merge", &T::merge, "other"_a, "Add the rows of another; this one keeps its parameters.")
-        .def("to_bytes", [](const T& self) { return py::bytes(self.to_bytes()); }, "The state, as canonical bytes.")
-        .def_static("from_bytes", [](const py::object& state) { return T::from_bytes(copy_bytes(state)); }, "state"_a,
-                    "The accumulator whose to_bytes gave these bytes.")
-        .def("copy", [](const T& self) { return T(self); }, "An independent accumulator with the same state.")
-        .def("__eq__", [](const T& self, const T& other) { return self.to_bytes() == other.to_bytes(); },
-             py::is_operator())
+        .def("merge", &T::merge, "other"_a,
+             "Add the rows of another; this one keeps its parameters.")
+        .def(
+            "to_bytes", [](const T& self) { return py::bytes(self.to_bytes()); },
+            "The state, as canonical bytes.")
+        .def_static(
+            "from_bytes", [](const py::object& state) { return T::from_bytes(copy_bytes(state)); },
+            "state"_a, "The accumulator whose to_bytes gave these bytes.")
+        .def(
+            "copy", [](const T& self) { return T(self); },
+            "An independent accumulator with the same state.")
+        .def(
+            "__eq__",
+            [](const T& self, const T& other) { return self.to_bytes() == other.to_bytes(); },
+            py::is_operator())
         .def("__len__", &T::count)
         .def_property_readonly("n", &T::count, "Rows so far.");
 }

@@ -45,13 +45,15 @@ public:
     std::uint64_t count() const { return count_; }
     RowCounter empty() const { return {label_, 0}; }
     void add(std::uint64_t rows) {
-        if (rows > std::numeric_limits<std::uint64_t>::max() - count_) throw std::overflow_error("too many rows");
+        if (rows > std::numeric_limits<std::uint64_t>::max() - count_)
+            throw std::overflow_error("too many rows");
         count_ += rows;
     }
     void merge(const RowCounter& other) {
         if (label_ != other.label_) {
-            throw std::invalid_argument("cannot merge RowCounter with label '" + other.label_ + "' into one with '" +
-                                        label_ + "': both need the same label");
+            throw std::invalid_argument("cannot merge RowCounter with label '" + other.label_ +
+                                        "' into one with '" + label_ +
+                                        "': both need the same label");
         }
         add(other.count_);
     }
@@ -76,32 +78,37 @@ private:
 };
 
 // As an update of a real accumulator goes, with a bad row and a slow machine to order.
-void update_counter(RowCounter& self, std::size_t rows, std::optional<std::size_t> bad_row, double seconds_per_chunk) {
+void update_counter(RowCounter& self, std::size_t rows, std::optional<std::size_t> bad_row,
+                    double seconds_per_chunk) {
     update_aside(self, rows, [&](RowCounter& batch) {
         constexpr std::size_t chunk = 4096;
         const std::size_t workers = workers_for(rows, chunk);
         std::vector<std::uint64_t> counts(workers);
         const auto failed = for_each_chunk(
-            rows, chunk, workers, poll_signals, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            rows, chunk, workers, poll_signals,
+            [&](std::size_t worker, std::size_t begin, std::size_t end) {
                 std::this_thread::sleep_for(std::chrono::duration<double>(seconds_per_chunk));
                 counts[worker] += end - begin;
                 return !(bad_row && begin <= *bad_row && *bad_row < end);
             });
-        if (failed != npos) throw std::invalid_argument("bad row in the chunk at row " + std::to_string(failed));
+        if (failed != npos)
+            throw std::invalid_argument("bad row in the chunk at row " + std::to_string(failed));
         batch.add(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
     });
 }
 
 // How often each row was visited, and how many chunks each worker did.
-std::pair<std::vector<int>, std::vector<int>> visit_rows(std::size_t n, std::size_t chunk, std::size_t workers) {
+std::pair<std::vector<int>, std::vector<int>> visit_rows(std::size_t n, std::size_t chunk,
+                                                         std::size_t workers) {
     std::vector<int> visits(n);
     std::vector<int> chunks(workers);
     run_unlocked(always_unlock, [&] {
-        for_each_chunk(n, chunk, workers, poll_signals, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            for (std::size_t row = begin; row < end; ++row) ++visits[row];
-            ++chunks[worker];
-            return true;
-        });
+        for_each_chunk(n, chunk, workers, poll_signals,
+                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                           for (std::size_t row = begin; row < end; ++row) ++visits[row];
+                           ++chunks[worker];
+                           return true;
+                       });
     });
     return {std::move(visits), std::move(chunks)};
 }
@@ -110,11 +117,12 @@ std::pair<std::vector<int>, std::vector<int>> visit_rows(std::size_t n, std::siz
 std::size_t sleep_in_chunks(std::size_t chunks, double seconds_per_chunk, std::size_t workers) {
     std::atomic<std::size_t> done{0};
     run_unlocked(always_unlock, [&] {
-        for_each_chunk(chunks, 1, workers, poll_signals, [&](std::size_t, std::size_t, std::size_t) {
-            std::this_thread::sleep_for(std::chrono::duration<double>(seconds_per_chunk));
-            ++done;
-            return true;
-        });
+        for_each_chunk(
+            chunks, 1, workers, poll_signals, [&](std::size_t, std::size_t, std::size_t) {
+                std::this_thread::sleep_for(std::chrono::duration<double>(seconds_per_chunk));
+                ++done;
+                return true;
+            });
     });
     return done;
 }
@@ -122,25 +130,28 @@ std::size_t sleep_in_chunks(std::size_t chunks, double seconds_per_chunk, std::s
 std::optional<std::size_t> fail_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers,
                                           const std::vector<std::size_t>& bad_rows) {
     const std::size_t failed = run_unlocked(always_unlock, [&] {
-        return for_each_chunk(n, chunk, workers, poll_signals, [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (const std::size_t row : bad_rows) {
-                if (begin <= row && row < end) return false;
-            }
-            return true;
-        });
+        return for_each_chunk(n, chunk, workers, poll_signals,
+                              [&](std::size_t, std::size_t begin, std::size_t end) {
+                                  for (const std::size_t row : bad_rows) {
+                                      if (begin <= row && row < end) return false;
+                                  }
+                                  return true;
+                              });
     });
     return failed == npos ? std::nullopt : std::optional(failed);
 }
 
-void throw_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers, std::size_t row, const std::string& kind) {
+void throw_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers, std::size_t row,
+                     const std::string& kind) {
     run_unlocked(always_unlock, [&] {
-        for_each_chunk(n, chunk, workers, poll_signals, [&](std::size_t, std::size_t begin, std::size_t end) {
-            if (begin <= row && row < end) {
-                if (kind == "bad_alloc") throw std::bad_alloc();
-                throw std::overflow_error("overflow at row " + std::to_string(row));
-            }
-            return true;
-        });
+        for_each_chunk(n, chunk, workers, poll_signals,
+                       [&](std::size_t, std::size_t begin, std::size_t end) {
+                           if (begin <= row && row < end) {
+                               if (kind == "bad_alloc") throw std::bad_alloc();
+                               throw std::overflow_error("overflow at row " + std::to_string(row));
+                           }
+                           return true;
+                       });
     });
 }
 
@@ -157,8 +168,9 @@ std::optional<std::pair<bool, bool>> probe_flush_to_zero([[maybe_unused]] std::s
     const unsigned saved = _mm_getcsr();
     _mm_setcsr(saved | 0x8040U);
     const bool was_set = !keeps_subnormals();
-    const std::size_t failed = for_each_chunk(
-        1000, 1, workers, nullptr, [](std::size_t, std::size_t, std::size_t) { return keeps_subnormals(); });
+    const std::size_t failed =
+        for_each_chunk(1000, 1, workers, nullptr,
+                       [](std::size_t, std::size_t, std::size_t) { return keeps_subnormals(); });
     const bool is_set = !keeps_subnormals();
     _mm_setcsr(saved);
     return std::pair(failed == npos, was_set && is_set);
@@ -182,13 +194,17 @@ void register_testing(py::module_& m) {
     register_accumulator<RowCounter>(m, "RowCounter", "Counts rows.")
         .def(py::init<std::string, std::uint64_t>(), "label"_a = "", "count"_a = 0)
         .def_property_readonly("label", &RowCounter::label)
-        .def("update", &update_counter, "rows"_a, "bad_row"_a = py::none(), "seconds_per_chunk"_a = 0.0);
+        .def("update", &update_counter, "rows"_a, "bad_row"_a = py::none(),
+             "seconds_per_chunk"_a = 0.0);
     // A state of any kind and version around any payload, for reading what no release wrote.
-    m.def("seal", [](std::uint16_t kind, std::uint16_t version, const py::bytes& payload) {
-        Writer writer;
-        writer.raw(std::string(payload));
-        return py::bytes(seal(Kind{kind}, version, writer));
-    }, "kind"_a, "version"_a, "payload"_a);
+    m.def(
+        "seal",
+        [](std::uint16_t kind, std::uint16_t version, const py::bytes& payload) {
+            Writer writer;
+            writer.raw(std::string(payload));
+            return py::bytes(seal(Kind{kind}, version, writer));
+        },
+        "kind"_a, "version"_a, "payload"_a);
 }
 
 }  // namespace calibrant::bindings

@@ -18,7 +18,8 @@ constexpr auto crc_table = [] {
     std::array<std::uint32_t, 256> table{};
     for (std::uint32_t byte = 0; byte < 256; ++byte) {
         std::uint32_t remainder = byte;
-        for (int bit = 0; bit < 8; ++bit) remainder = (remainder >> 1) ^ ((remainder & 1U) != 0 ? 0x82F63B78U : 0U);
+        for (int bit = 0; bit < 8; ++bit)
+            remainder = (remainder >> 1) ^ ((remainder & 1U) != 0 ? 0x82F63B78U : 0U);
         table[byte] = remainder;
     }
     return table;
@@ -40,7 +41,9 @@ Unsigned decode(std::string_view bytes) {
     return static_cast<Unsigned>(value);
 }
 
-std::string size_text(std::uint64_t size) { return std::to_string(size) + (size == 1 ? " byte" : " bytes"); }
+std::string size_text(std::uint64_t size) {
+    return std::to_string(size) + (size == 1 ? " byte" : " bytes");
+}
 
 // The first bytes, fit to be shown: whatever was passed by mistake can be recognised.
 std::string beginning(std::string_view bytes) {
@@ -54,14 +57,14 @@ std::string beginning(std::string_view bytes) {
 
 std::string name(Kind kind) {
     switch (kind) {
-    case Kind::exact_sum:
-        return "ExactSum";
-    case Kind::fixed_sum:
-        return "FixedSum";
-    case Kind::risk_profile:
-        return "RiskProfile";
-    case Kind::row_counter:
-        return "RowCounter";
+        case Kind::exact_sum:
+            return "ExactSum";
+        case Kind::fixed_sum:
+            return "FixedSum";
+        case Kind::risk_profile:
+            return "RiskProfile";
+        case Kind::row_counter:
+            return "RowCounter";
     }
     return "kind " + std::to_string(static_cast<std::uint16_t>(kind));
 }
@@ -76,7 +79,8 @@ void Writer::raw(std::string_view bytes) { bytes_ += bytes; }
 
 std::string_view Reader::raw(std::size_t size) {
     if (size > rest_.size()) {
-        throw CorruptState("state ends early: " + size_text(size) + " expected, " + size_text(rest_.size()) + " left");
+        throw CorruptState("state ends early: " + size_text(size) + " expected, " +
+                           size_text(rest_.size()) + " left");
     }
     const std::string_view taken = rest_.substr(0, size);
     rest_.remove_prefix(size);
@@ -93,19 +97,22 @@ double Reader::f64() { return std::bit_cast<double>(u64()); }
 std::size_t Reader::count(std::size_t bytes_each) {
     const std::uint64_t count = u64();
     if (count > rest_.size() / bytes_each) {
-        throw CorruptState("state ends early: " + std::to_string(count) + " elements of " + size_text(bytes_each) +
-                           " expected, " + size_text(rest_.size()) + " left");
+        throw CorruptState("state ends early: " + std::to_string(count) + " elements of " +
+                           size_text(bytes_each) + " expected, " + size_text(rest_.size()) +
+                           " left");
     }
     return static_cast<std::size_t>(count);
 }
 
 void Reader::finish() const {
-    if (!rest_.empty()) throw CorruptState("state has " + size_text(rest_.size()) + " after its last field");
+    if (!rest_.empty())
+        throw CorruptState("state has " + size_text(rest_.size()) + " after its last field");
 }
 
 std::uint32_t crc32c(std::string_view bytes) noexcept {
     std::uint32_t crc = 0xFFFFFFFFU;
-    for (const char c : bytes) crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(c)) & 0xFFU];
+    for (const char c : bytes)
+        crc = (crc >> 8) ^ crc_table[(crc ^ static_cast<unsigned char>(c)) & 0xFFU];
     return ~crc;
 }
 
@@ -129,8 +136,8 @@ Reader open(std::string_view bytes, Kind expected, std::uint16_t newest_version)
         throw CorruptState("not a calibrant state: " + beginning(bytes));
     }
     if (bytes.size() < header_size + checksum_size) {
-        throw CorruptState("state is truncated: " + size_text(bytes.size()) + ", the shortest has " +
-                           size_text(header_size + checksum_size));
+        throw CorruptState("state is truncated: " + size_text(bytes.size()) +
+                           ", the shortest has " + size_text(header_size + checksum_size));
     }
     Reader header(bytes.substr(magic.size(), header_size - magic.size()));
     const std::uint16_t format = header.u16();
@@ -141,16 +148,16 @@ Reader open(std::string_view bytes, Kind expected, std::uint16_t newest_version)
 
     // The format first: of a newer one, nothing else is known to be where we look for it.
     if (format != format_version) {
-        throw CorruptState("state format " + std::to_string(format) + " is not " + std::to_string(format_version) +
-                           ", the only one this calibrant reads");
+        throw CorruptState("state format " + std::to_string(format) + " is not " +
+                           std::to_string(format_version) + ", the only one this calibrant reads");
     }
     if (bytes.size() < length) {
         throw CorruptState("state is truncated: " + size_text(bytes.size()) + ", header says " +
                            std::to_string(length));
     }
     if (bytes.size() > length) {
-        throw CorruptState("state has trailing bytes: " + size_text(bytes.size()) + ", header says " +
-                           std::to_string(length));
+        throw CorruptState("state has trailing bytes: " + size_text(bytes.size()) +
+                           ", header says " + std::to_string(length));
     }
     const std::string_view sealed = bytes.substr(0, bytes.size() - checksum_size);
     if (decode<std::uint32_t>(bytes.substr(sealed.size())) != crc32c(sealed)) {

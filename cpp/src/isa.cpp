@@ -13,13 +13,13 @@ namespace {
 // __builtin_cpu_supports also asks the operating system whether it saves the wide registers.
 bool is_available(Isa isa) {
     switch (isa) {
-    case Isa::baseline:
-        return true;
-    case Isa::avx2:
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-    case Isa::avx512:
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+        case Isa::baseline:
+            return true;
+        case Isa::avx2:
+            return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        case Isa::avx512:
+            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
     }
     return false;
 }
@@ -50,7 +50,8 @@ Choice choose() {
     try {
         return {isa_from_name(wanted), "CALIBRANT_ISA"};
     } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(std::string("environment variable CALIBRANT_ISA: ") + error.what());
+        throw std::invalid_argument(std::string("environment variable CALIBRANT_ISA: ") +
+                                    error.what());
     }
 }
 
@@ -66,12 +67,12 @@ constinit std::atomic<int> set_by_test{not_set};
 
 const char* name(Isa isa) {
     switch (isa) {
-    case Isa::baseline:
-        return "baseline";
-    case Isa::avx2:
-        return "avx2";
-    case Isa::avx512:
-        return "avx512";
+        case Isa::baseline:
+            return "baseline";
+        case Isa::avx2:
+            return "avx2";
+        case Isa::avx512:
+            return "avx512";
     }
     return "unknown";
 }
@@ -90,8 +91,9 @@ Isa isa_from_name(std::string_view wanted) {
     }
     bool known = false;
     for (const Isa isa : all_isas) known = known || wanted == name(isa);
-    throw std::invalid_argument("instruction set must be one of " + choices() + ", got '" + std::string(wanted) + "'" +
-                                (known ? ", which this processor or this build does not support" : ""));
+    throw std::invalid_argument(
+        "instruction set must be one of " + choices() + ", got '" + std::string(wanted) + "'" +
+        (known ? ", which this processor or this build does not support" : ""));
 }
 
 Isa isa() {
@@ -100,7 +102,8 @@ Isa isa() {
 }
 
 const char* isa_source() {
-    return set_by_test.load(std::memory_order_relaxed) == not_set ? initial_choice().source : "set_isa";
+    return set_by_test.load(std::memory_order_relaxed) == not_set ? initial_choice().source
+                                                                  : "set_isa";
 }
 
 void set_isa(Isa isa) {

@@ -47,8 +47,9 @@ int threads_from_environment() {
     const char* const last = text.data() + text.size();
     const auto [end, error] = std::from_chars(text.data(), last, threads);
     if (error != std::errc() || end != last || threads < 1 || threads > max_threads) {
-        throw std::invalid_argument("environment variable CALIBRANT_NUM_THREADS must be a whole number from 1 to " +
-                                    std::to_string(max_threads) + ", got '" + std::string(text) + "'");
+        throw std::invalid_argument(
+            "environment variable CALIBRANT_NUM_THREADS must be a whole number from 1 to " +
+            std::to_string(max_threads) + ", got '" + std::string(text) + "'");
     }
     return threads;
 }
@@ -62,7 +63,8 @@ Threads threads_in_force() {
     static const int environment = threads_from_environment();
 #if defined(_OPENMP)
     if (forked.load(std::memory_order_relaxed)) return {1, "fork"};
-    if (const int asked = asked_for.load(std::memory_order_relaxed); asked != 0) return {asked, "set_num_threads"};
+    if (const int asked = asked_for.load(std::memory_order_relaxed); asked != 0)
+        return {asked, "set_num_threads"};
     if (environment != 0) return {environment, "CALIBRANT_NUM_THREADS"};
     return {std::clamp(omp_get_max_threads(), 1, max_threads), "OpenMP"};
 #else
@@ -78,7 +80,8 @@ public:
 
     bool interrupted() {
         if (poll_ == nullptr) return false;
-        // 20 ms: far below what a person notices, and rare enough for taking the GIL to cost nothing.
+        // 20 ms: far below what a person notices, and rare enough for taking the GIL to cost
+        // nothing.
         const auto now = Clock::now();
         if (now - last_ < std::chrono::milliseconds(20)) return false;
         const bool give_up = poll_();
@@ -178,8 +181,9 @@ const char* num_threads_source() { return threads_in_force().source; }
 
 void set_num_threads(long long n) {
     if (n < 0 || n > max_threads) {
-        throw std::invalid_argument("number of threads must be from 1 to " + std::to_string(max_threads) +
-                                    ", or 0 for the default, got " + std::to_string(n));
+        throw std::invalid_argument("number of threads must be from 1 to " +
+                                    std::to_string(max_threads) + ", or 0 for the default, got " +
+                                    std::to_string(n));
     }
     asked_for.store(static_cast<int>(n), std::memory_order_relaxed);
 }
@@ -203,7 +207,8 @@ std::size_t detail::for_each_chunk(std::size_t n, std::size_t chunk, std::size_t
     const std::size_t chunks = chunks_in(n, chunk);
     const Loop loop{n, chunk, function, work};
 #if defined(_OPENMP)
-    const int team_size = static_cast<int>(std::min({workers, chunks, static_cast<std::size_t>(max_threads)}));
+    const int team_size =
+        static_cast<int>(std::min({workers, chunks, static_cast<std::size_t>(max_threads)}));
     if (team_size > 1 && !forked.load(std::memory_order_relaxed)) {
         Team team(loop, chunks);
         // The runtime may give fewer threads than asked for; those it gives do all the work.

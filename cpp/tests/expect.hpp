@@ -12,7 +12,8 @@ namespace expect {
 
 inline int failures = 0;
 
-inline void that(bool holds, std::string_view what, std::source_location where = std::source_location::current()) {
+inline void that(bool holds, std::string_view what,
+                 std::source_location where = std::source_location::current()) {
     if (holds) return;
     ++failures;
     std::fprintf(stderr, "%s:%u: %.*s\n", where.file_name(), static_cast<unsigned>(where.line()),
@@ -20,19 +21,22 @@ inline void that(bool holds, std::string_view what, std::source_location where =
 }
 
 template <class Left, class Right>
-void equal(const Left& found, const Right& expected, std::source_location where = std::source_location::current()) {
+void equal(const Left& found, const Right& expected,
+           std::source_location where = std::source_location::current()) {
     that(found == expected, "found and expected differ", where);
 }
 
 // Call throws an Error whose message contains the words.
 template <class Error, class Call>
-void throws(Call&& call, std::string_view words, std::source_location where = std::source_location::current()) {
+void throws(Call&& call, std::string_view words,
+            std::source_location where = std::source_location::current()) {
     try {
         call();
     } catch (const Error& error) {
         const std::string_view message = error.what();
         that(message.find(words) != std::string_view::npos,
-             "expected '" + std::string(words) + "' in the message '" + std::string(message) + "'", where);
+             "expected '" + std::string(words) + "' in the message '" + std::string(message) + "'",
+             where);
         return;
     } catch (const std::exception& error) {
         that(false, std::string("another exception: ") + error.what(), where);

@@ -44,7 +44,8 @@ void layout_is_the_documented_one() {
     Writer payload;
     payload.u16(0x0102);
     const std::string bytes = seal(Kind::risk_profile, 5, payload);
-    expect::equal(bytes.substr(0, 22), std::string("CLBR\x01\0\x03\0\x05\0\0\0\x1A\0\0\0\0\0\0\0\x02\x01", 22));
+    expect::equal(bytes.substr(0, 22),
+                  std::string("CLBR\x01\0\x03\0\x05\0\0\0\x1A\0\0\0\0\0\0\0\x02\x01", 22));
     expect::equal(bytes.size(), 26U);
 }
 
@@ -75,20 +76,28 @@ void refuses_damage() {
         flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
         expect::throws<CorruptState>([&] { open(flipped, Kind::exact_sum, 1); }, "");
     }
-    expect::throws<CorruptState>([&] { open(bytes + '\0', Kind::exact_sum, 1); }, "trailing bytes: 59 bytes, header says 58");
-    expect::throws<CorruptState>([&] { open(bytes + bytes, Kind::exact_sum, 1); }, "trailing bytes");
+    expect::throws<CorruptState>([&] { open(bytes + '\0', Kind::exact_sum, 1); },
+                                 "trailing bytes: 59 bytes, header says 58");
+    expect::throws<CorruptState>([&] { open(bytes + bytes, Kind::exact_sum, 1); },
+                                 "trailing bytes");
 }
 
 void says_what_is_wrong() {
     const std::string bytes = sealed_example();
-    const auto read = [](const std::string& text, Kind kind) { return [=] { open(text, kind, 1); }; };
+    const auto read = [](const std::string& text, Kind kind) {
+        return [=] { open(text, kind, 1); };
+    };
     expect::throws<CorruptState>(read("", Kind::exact_sum), "not a calibrant state: it is empty");
-    expect::throws<CorruptState>(read("PAR1\xFF", Kind::exact_sum), "it starts with 'PAR1', not 'CLBR'");
-    expect::throws<CorruptState>(read(bytes.substr(0, 40), Kind::exact_sum), "truncated: 40 bytes, header says 58");
-    expect::throws<CorruptState>(read(bytes, Kind::fixed_sum), "state of a FixedSum expected, found ExactSum");
+    expect::throws<CorruptState>(read("PAR1\xFF", Kind::exact_sum),
+                                 "it starts with 'PAR1', not 'CLBR'");
+    expect::throws<CorruptState>(read(bytes.substr(0, 40), Kind::exact_sum),
+                                 "truncated: 40 bytes, header says 58");
+    expect::throws<CorruptState>(read(bytes, Kind::fixed_sum),
+                                 "state of a FixedSum expected, found ExactSum");
     expect::throws<CorruptState>(read(seal(Kind{77}, 1, {}), Kind::fixed_sum), "found kind 77");
-    expect::throws<CorruptState>(read(seal(Kind::fixed_sum, 3, {}), Kind::fixed_sum),
-                                 "state version 3 is newer than 1, the newest this calibrant reads");
+    expect::throws<CorruptState>(
+        read(seal(Kind::fixed_sum, 3, {}), Kind::fixed_sum),
+        "state version 3 is newer than 1, the newest this calibrant reads");
     expect::throws<CorruptState>(read(seal(Kind::fixed_sum, 0, {}), Kind::fixed_sum), "version 0");
     std::string damaged = bytes;
     damaged[30] = static_cast<char>(~damaged[30]);
@@ -103,10 +112,12 @@ void counts_are_bounded_by_what_is_left() {
         return Reader(payload.bytes()).count(bytes_each);
     };
     expect::equal(counted(3, 8), 3U);
-    expect::throws<CorruptState>([&] { counted(4, 8); }, "4 elements of 8 bytes expected, 24 bytes left");
+    expect::throws<CorruptState>([&] { counted(4, 8); },
+                                 "4 elements of 8 bytes expected, 24 bytes left");
     // Times 8, this is 8 modulo 2^64.
     expect::throws<CorruptState>([&] { counted(0x2000000000000001, 8); }, "left");
-    expect::throws<CorruptState>([&] { counted(std::numeric_limits<std::uint64_t>::max(), 1); }, "left");
+    expect::throws<CorruptState>([&] { counted(std::numeric_limits<std::uint64_t>::max(), 1); },
+                                 "left");
 }
 
 }  // namespace

@@ -18,9 +18,11 @@ int main() {
         expect::that(isa_from_name(name(each)) == each, name(each));
     }
     expect::equal(std::string(isa_source()), "set_isa");
-    expect::throws<std::invalid_argument>([] { isa_from_name("sse9"); }, "must be one of 'baseline'");
+    expect::throws<std::invalid_argument>([] { isa_from_name("sse9"); },
+                                          "must be one of 'baseline'");
     if (available.back() != Isa::avx512) {
-        expect::throws<std::invalid_argument>([] { set_isa(Isa::avx512); }, "'avx512', which this processor or this build");
+        expect::throws<std::invalid_argument>([] { set_isa(Isa::avx512); },
+                                              "'avx512', which this processor or this build");
         expect::that(isa() == available.back(), "a refused choice changes nothing");
     }
     return expect::summary();

@@ -29,10 +29,11 @@ void every_row_once() {
         for (const std::size_t n : {0, 1, 9, 10, 11, 1003}) {
             std::vector<std::atomic<int>> visits(n);
             const auto failed =
-                for_each_chunk(n, 10, workers, nullptr, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                    for (std::size_t row = begin; row < end; ++row) ++visits[row];
-                    return worker < workers && begin < end && end - begin <= 10;
-                });
+                for_each_chunk(n, 10, workers, nullptr,
+                               [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                                   for (std::size_t row = begin; row < end; ++row) ++visits[row];
+                                   return worker < workers && begin < end && end - begin <= 10;
+                               });
             expect::equal(failed, npos);
             for (const auto& visit : visits) expect::equal(visit.load(), 1);
         }
@@ -59,7 +60,8 @@ void lowest_failure_wins() {
                 const auto failed = for_each_chunk(
                     5000, 10, workers, nullptr, [=](std::size_t, std::size_t begin, std::size_t) {
                         if (begin < 3000) return true;
-                        std::this_thread::sleep_for(std::chrono::milliseconds(begin == slow ? 4 : 1));
+                        std::this_thread::sleep_for(
+                            std::chrono::milliseconds(begin == slow ? 4 : 1));
                         if (begin == 3010) throw std::runtime_error("of the later chunk");
                         return false;
                     });
@@ -72,13 +74,15 @@ void lowest_failure_wins() {
 void exceptions_come_out_after_the_join() {
     for (const std::size_t workers : team_sizes) {
         const auto run = [=](auto error) {
-            for_each_chunk(1000, 1, workers, nullptr, [&](std::size_t, std::size_t begin, std::size_t) -> bool {
-                if (begin == 500) throw error;
-                return begin < 600;
-            });
+            for_each_chunk(1000, 1, workers, nullptr,
+                           [&](std::size_t, std::size_t begin, std::size_t) -> bool {
+                               if (begin == 500) throw error;
+                               return begin < 600;
+                           });
         };
         expect::throws<std::bad_alloc>([&] { run(std::bad_alloc()); }, "");
-        expect::throws<std::overflow_error>([&] { run(std::overflow_error("too much")); }, "too much");
+        expect::throws<std::overflow_error>([&] { run(std::overflow_error("too much")); },
+                                            "too much");
     }
 }
 
@@ -96,7 +100,8 @@ void poll_interrupts() {
             ++done;
             return true;
         };
-        expect::throws<Interrupted>([&] { for_each_chunk(100'000, 1, workers, poll, slow); }, "interrupted");
+        expect::throws<Interrupted>([&] { for_each_chunk(100'000, 1, workers, poll, slow); },
+                                    "interrupted");
         expect::that(poller == std::this_thread::get_id(), "the calling thread polls");
         expect::that(done < 100'000, "the rest was left out");
     }
@@ -110,7 +115,8 @@ void numbers_of_threads() {
     expect::equal(workers_for(1000, 10), threaded ? 3U : 1U);
     expect::equal(workers_for(20, 10), threaded ? 2U : 1U);
     expect::equal(workers_for(0, 10), 1U);
-    expect::throws<std::invalid_argument>([] { set_num_threads(-1); }, "from 1 to 1024, or 0 for the default, got -1");
+    expect::throws<std::invalid_argument>([] { set_num_threads(-1); },
+                                          "from 1 to 1024, or 0 for the default, got -1");
     expect::throws<std::invalid_argument>([] { set_num_threads(1025); }, "got 1025");
     expect::throws<std::invalid_argument>([] { workers_for(1, 0); }, "chunk must be at least 1");
     expect::equal(num_threads(), threaded ? 3 : 1);
@@ -130,7 +136,8 @@ void float_environment_is_standard_inside() {
     std::fesetround(FE_UPWARD);
     for (const std::size_t workers : team_sizes) {
         const auto failed = for_each_chunk(
-            100, 1, workers, nullptr, [](std::size_t, std::size_t, std::size_t) { return rounds_to_nearest(); });
+            100, 1, workers, nullptr,
+            [](std::size_t, std::size_t, std::size_t) { return rounds_to_nearest(); });
         expect::equal(failed, npos);
         expect::that(!rounds_to_nearest(), "the caller has its own rounding back");
     }
@@ -142,7 +149,8 @@ void forked_child_is_serial() {
     set_num_threads(4);
     const auto count_rows = [] {
         std::atomic<std::size_t> rows{0};
-        for_each_chunk(1000, 1, 4, nullptr, [&](std::size_t, std::size_t, std::size_t) { return ++rows != 0; });
+        for_each_chunk(1000, 1, 4, nullptr,
+                       [&](std::size_t, std::size_t, std::size_t) { return ++rows != 0; });
         return rows.load();
     };
     expect::equal(count_rows(), 1000U);

@@ -142,7 +142,8 @@ class Accumulator(ABC, Generic[StateT]):
 
     def __repr__(self) -> str:
         shown = {"n": self.n, **self._parameters()}
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        arguments = ", ".join(f"{name}={value!r}" for name, value in shown.items())
+        return f"{type(self).__name__}({arguments})"
 
 
 def _restore(cls: type[Accumulator[Any]], state: bytes) -> Accumulator[Any]:

@@ -90,14 +90,15 @@ def show_config() -> None:
     found = config()
     available = found["available_isas"]
     assert isinstance(available, tuple)
+    isa_origin = f"from {found['isa_source']}; available: {', '.join(available)}"
     lines = {
         "calibrant": found["version"],
         "numpy": found["numpy"],
         "compiler": f"{found['compiler']}, {found['cpp_standard']}, {found['flags'] or 'no flags'}",
         "OpenMP": found["openmp"] or "none",
         "threads": f"{found['num_threads']} (from {found['num_threads_source']})",
-        "instruction set": f"{found['isa']} (from {found['isa_source']}; available: {', '.join(available)})",
+        "instruction set": f"{found['isa']} ({isa_origin})",
     }
     width = max(map(len, lines))
     for name, value in lines.items():
-        print(f"{name:<{width}}  {value}")
+        print(f"{name:<{width}}  {value}")  # noqa: T201  # printing is its purpose

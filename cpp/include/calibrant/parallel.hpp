@@ -20,8 +20,8 @@ namespace calibrant {
 // system refuses them a thread, so a slip of the finger must not ask for a million.
 inline constexpr int max_threads = 1024;
 
-// In [1, max_threads]: 1 without OpenMP and in a forked child; else what set_num_threads said; else the
-// environment variable CALIBRANT_NUM_THREADS; else OpenMP's choice for this thread, so
+// In [1, max_threads]: 1 without OpenMP and in a forked child; else what set_num_threads said; else
+// the environment variable CALIBRANT_NUM_THREADS; else OpenMP's choice for this thread, so
 // OMP_NUM_THREADS and threadpoolctl count. Throws std::invalid_argument if the variable
 // is not a whole number in that range; after one success it does not throw again.
 int num_threads();
@@ -54,8 +54,8 @@ namespace detail {
 
 using ChunkFunction = bool (*)(void* work, std::size_t worker, std::size_t begin, std::size_t end);
 
-std::size_t for_each_chunk(std::size_t n, std::size_t chunk, std::size_t workers, Poll poll, ChunkFunction function,
-                           void* work);
+std::size_t for_each_chunk(std::size_t n, std::size_t chunk, std::size_t workers, Poll poll,
+                           ChunkFunction function, void* work);
 
 }  // namespace detail
 
@@ -73,9 +73,11 @@ std::size_t for_each_chunk(std::size_t n, std::size_t chunk, std::size_t workers
 // so chunks should take a few ms at most. If it says true, Interrupted is thrown.
 // With one worker, or in a forked child, it is a plain loop.
 template <class Work>
-std::size_t for_each_chunk(std::size_t n, std::size_t chunk, std::size_t workers, Poll poll, Work&& work) {
+std::size_t for_each_chunk(std::size_t n, std::size_t chunk, std::size_t workers, Poll poll,
+                           Work&& work) {
     using Callable = std::remove_reference_t<Work>;
-    const auto call = [](void* erased, std::size_t worker, std::size_t begin, std::size_t end) -> bool {
+    const auto call = [](void* erased, std::size_t worker, std::size_t begin,
+                         std::size_t end) -> bool {
         return (*static_cast<Callable*>(erased))(worker, begin, end);
     };
     void* const erased = const_cast<void*>(static_cast<const void*>(std::addressof(work)));
