@@ -18,8 +18,9 @@ bool is_available(Isa isa) {
         case Isa::avx2:
             return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
         case Isa::avx512:
-            return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                   __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw");
+            return is_available(Isa::avx2) && __builtin_cpu_supports("avx512f") &&
+                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                   __builtin_cpu_supports("avx512bw");
     }
     return false;
 }

@@ -15,7 +15,7 @@ namespace calibrant {
 enum class Isa {
     baseline,  // whatever the compiler targets by default; the only one beyond x86-64
     avx2,      // AVX2 and FMA
-    avx512,    // AVX-512 F, DQ, VL and BW
+    avx512,    // that, and AVX-512 F, DQ, VL and BW
 };
 
 const char* name(Isa isa);
