@@ -23,7 +23,7 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("n", sizes, ids=[f"{size:.0e}" for size in sizes])
 
 
-def pytest_benchmark_update_machine_info(config, machine_info):
+def pytest_benchmark_update_machine_info(config, machine_info):  # noqa: ARG001
     machine_info["calibrant"] = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in calibrant.config.config().items()

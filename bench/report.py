@@ -1,8 +1,8 @@
 """Turn a run of the benchmarks into the speed table of the README.
 
-    pytest bench --benchmark-json=bench.json
-    python bench/report.py bench.json            prints the table
-    python bench/report.py bench.json README.md  also puts it there
+pytest bench --benchmark-json=bench.json
+python bench/report.py bench.json            prints the table
+python bench/report.py bench.json README.md  also puts it there
 """
 
 from __future__ import annotations
@@ -38,8 +38,13 @@ def table(run: dict) -> str:
         "| --- | ---: | ---: | ---: |",
     ]
     for group, seconds in sorted(seconds_by_group(run).items()):
-        ours = next((s for n, s in seconds.items() if n in ("calibrant", "weighted", "generalized_mean")), None)
-        rival = next((s for n, s in seconds.items() if n.startswith("numpy") and "sum_only" not in n), None)
+        ours = next(
+            (s for n, s in seconds.items() if n in ("calibrant", "weighted", "generalized_mean")),
+            None,
+        )
+        rival = next(
+            (s for n, s in seconds.items() if n.startswith("numpy") and "sum_only" not in n), None
+        )
         if ours is None or rival is None:
             continue
         task, size, dtype = group.rsplit("-", 2)
@@ -50,13 +55,12 @@ def table(run: dict) -> str:
     info = run["machine_info"]
     config = info["calibrant"]
     cpu = info.get("cpu", {}).get("brand_raw", "unknown processor")
-    lines += [
-        "",
+    machine = (
         f"{cpu}, {config['isa']}, {config['num_threads']} threads; {config['compiler']}, "
         f"NumPy {config['numpy']}, Python {info['python_version']}. The best of several runs; a "
-        "ratio above 1 means that calibrant is faster.",
-    ]
-    return "\n".join(lines)
+        "ratio above 1 means that calibrant is faster."
+    )
+    return "\n".join([*lines, "", machine])
 
 
 def main() -> None:

@@ -27,7 +27,8 @@ def agrees(profile, predictions):
     np.testing.assert_allclose(found, expected(predictions), rtol=1e-9)
 
 
-def test_calibrant(measure, predictions, threads):
+@pytest.mark.usefixtures("threads")
+def test_calibrant(measure, predictions):
     y, p = predictions.y_true, predictions.y_proba
     profile = measure(
         lambda: calibrant.risk_profile(y, p),

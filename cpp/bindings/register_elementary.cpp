@@ -33,31 +33,52 @@ py::tuple by_blocks(const Doubles& x, std::size_t n_results, const Kernel& kerne
 
 void register_elementary(py::module_& m) {
     using namespace py::literals;
-    m.def("log", [](const Doubles& x) -> py::object {
-        return by_blocks(x, 1, [](const double* in, std::size_t n, double* out, double*, double*) {
-            kernels().log(in, n, out);
-        })[0];
-    }, "x"_a);
-    m.def("exp", [](const Doubles& x) -> py::object {
-        return by_blocks(x, 1, [](const double* in, std::size_t n, double* out, double*, double*) {
-            kernels().exp(in, n, out);
-        })[0];
-    }, "x"_a);
-    m.def("power", [](const Doubles& x, double m_) -> py::object {
-        return by_blocks(x, 1, [=](const double* in, std::size_t n, double* out, double*, double*) {
-            kernels().power(in, n, make_power(m_), out);
-        })[0];
-    }, "x"_a, "m"_a);
-    m.def("log_term", [](const Doubles& x) {
-        return by_blocks(x, 2, [](const double* in, std::size_t n, double* high, double* low,
-                                  double*) { kernels().logs(in, n, high, low); });
-    }, "x"_a);
-    m.def("power_term", [](const Doubles& x, double m_) {
-        return by_blocks(x, 3, [=](const double* in, std::size_t n, double* high, double* low,
-                                   double* exponent) {
-            kernels().powers(in, n, make_power(m_), high, low, exponent);
-        });
-    }, "x"_a, "m"_a);
+    m.def(
+        "log",
+        [](const Doubles& x) -> py::object {
+            return by_blocks(x, 1,
+                             [](const double* in, std::size_t n, double* out, double*, double*) {
+                                 kernels().log(in, n, out);
+                             })[0];
+        },
+        "x"_a);
+    m.def(
+        "exp",
+        [](const Doubles& x) -> py::object {
+            return by_blocks(x, 1,
+                             [](const double* in, std::size_t n, double* out, double*, double*) {
+                                 kernels().exp(in, n, out);
+                             })[0];
+        },
+        "x"_a);
+    m.def(
+        "power",
+        [](const Doubles& x, double m_) -> py::object {
+            return by_blocks(x, 1,
+                             [=](const double* in, std::size_t n, double* out, double*, double*) {
+                                 kernels().power(in, n, make_power(m_), out);
+                             })[0];
+        },
+        "x"_a, "m"_a);
+    m.def(
+        "log_term",
+        [](const Doubles& x) {
+            return by_blocks(
+                x, 2, [](const double* in, std::size_t n, double* high, double* low, double*) {
+                    kernels().logs(in, n, high, low);
+                });
+        },
+        "x"_a);
+    m.def(
+        "power_term",
+        [](const Doubles& x, double m_) {
+            return by_blocks(
+                x, 3,
+                [=](const double* in, std::size_t n, double* high, double* low, double* exponent) {
+                    kernels().powers(in, n, make_power(m_), high, low, exponent);
+                });
+        },
+        "x"_a, "m"_a);
 }
 
 }  // namespace calibrant::bindings

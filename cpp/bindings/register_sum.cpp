@@ -34,7 +34,8 @@ void add_all(ExactSum& sum, const Doubles& x, std::int64_t exponent) {
 
 // Python's integers to 128 bits, by halves.
 Int128 to_int128(std::int64_t high, std::uint64_t low) {
-    return static_cast<Int128>((static_cast<UInt128>(static_cast<std::uint64_t>(high)) << 64) | low);
+    return static_cast<Int128>((static_cast<UInt128>(static_cast<std::uint64_t>(high)) << 64) |
+                               low);
 }
 
 }  // namespace
@@ -46,24 +47,26 @@ void register_sum(py::module_& m) {
         .def("add", &add_all, "x"_a, "exponent"_a = 0)
         .def("add_integer", [](ExactSum& sum, std::int64_t high, std::uint64_t low,
                                std::int64_t exponent) { sum.add(to_int128(high, low), exponent); })
-        .def("add_products", [](ExactSum& sum, const Doubles& x, const Doubles& y) {
-            for (py::ssize_t i = 0; i < x.size(); ++i) sum.add_product(x.data()[i], y.data()[i]);
-        })
+        .def("add_products",
+             [](ExactSum& sum, const Doubles& x, const Doubles& y) {
+                 for (py::ssize_t i = 0; i < x.size(); ++i)
+                     sum.add_product(x.data()[i], y.data()[i]);
+             })
         .def("merge", &ExactSum::merge)
         .def("subtract", &ExactSum::subtract)
         .def("copy", [](const ExactSum& sum) { return sum; })
         .def("to_double", &ExactSum::to_double)
-        .def("value", [](const ExactSum& sum) {
-            const Scaled value = sum.value();
-            return py::make_tuple(value.high, value.low, value.exponent);
-        })
+        .def("value",
+             [](const ExactSum& sum) {
+                 const Scaled value = sum.value();
+                 return py::make_tuple(value.high, value.low, value.exponent);
+             })
         .def("to_bytes", &canonical_bytes)
         .def_static("from_bytes", &from_canonical_bytes);
     py::class_<FixedSum<58>>(m, "FixedSum58")
         .def(py::init<>())
-        .def("add", [](FixedSum<58>& sum, std::int64_t high, std::uint64_t low) {
-            sum.add(to_int128(high, low));
-        })
+        .def("add", [](FixedSum<58>& sum, std::int64_t high,
+                       std::uint64_t low) { sum.add(to_int128(high, low)); })
         .def("merge", &FixedSum<58>::merge)
         .def("to_double", &FixedSum<58>::to_double);
 }

@@ -16,12 +16,15 @@ extern const Kernels avx512;
 const Kernels& kernels() {
     switch (isa()) {
 #ifdef CALIBRANT_HAVE_AVX512
-        case Isa::avx512: return kernel_tables::avx512;
+        case Isa::avx512:
+            return kernel_tables::avx512;
 #endif
 #ifdef CALIBRANT_HAVE_AVX2
-        case Isa::avx2: return kernel_tables::avx2;
+        case Isa::avx2:
+            return kernel_tables::avx2;
 #endif
-        default: return kernel_tables::baseline;
+        default:
+            return kernel_tables::baseline;
     }
 }
 

@@ -52,7 +52,9 @@ ScaledDoubleDouble divide(Scaled a, Scaled b) {
     if (quotient.high == 0.0) return {{}, 0};
     // Both mantissas lie in [1, 2), so their quotient lies in (1/2, 2).
     const double magnitude = std::fabs(quotient.high);
-    const int up = magnitude < 0x1.6a09e667f3bcdp-1 ? 1 : magnitude >= 0x1.6a09e667f3bcdp+0 ? -1 : 0;
+    const int up = magnitude < 0x1.6a09e667f3bcdp-1    ? 1
+                   : magnitude >= 0x1.6a09e667f3bcdp+0 ? -1
+                                                       : 0;
     const double scale = up == 1 ? 2.0 : up == -1 ? 0.5 : 1.0;
     return {{quotient.high * scale, quotient.low * scale}, exponent - up};
 }

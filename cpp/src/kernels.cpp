@@ -16,8 +16,7 @@ using namespace detail;
 }
 
 // Removes what the shifts of `snap` added to n summed bit patterns.
-[[gnu::always_inline]] inline std::int64_t unshift(std::uint64_t sum, std::size_t n,
-                                                   double shift) {
+[[gnu::always_inline]] inline std::int64_t unshift(std::uint64_t sum, std::size_t n, double shift) {
     return static_cast<std::int64_t>(sum - n * bits_of(shift));
 }
 
@@ -105,8 +104,7 @@ void logs(const double* q, std::size_t n, double* high, double* low) {
 }
 
 // The same terms as in `risk`, for all q > 0.
-void robustness_terms(const double* q, std::size_t n, double* high, double* low,
-                      double* exponent) {
+void robustness_terms(const double* q, std::size_t n, double* high, double* low, double* exponent) {
     const Power m = make_power(-2.0 / 3.0);
     for (std::size_t i = 0; i < n; ++i) {
         const PowerParts term = exp_finish_fast(power_reduce<true>(log_parts(q[i]), m));
@@ -151,8 +149,7 @@ void direct_terms(const double* q, std::size_t n, Power m, double* high, double*
 constexpr double safe_exponent = 256.0;
 constexpr double least_safe_power = 0x1p-200;
 
-bool powers(const double* q, std::size_t n, Power m, double* high, double* low,
-            double* exponent) {
+bool powers(const double* q, std::size_t n, Power m, double* high, double* low, double* exponent) {
     if (m.value == -2.0 / 3.0) {
         robustness_terms(q, n, high, low, exponent);
     } else if (m.value == 2.0) {
@@ -218,14 +215,12 @@ bool sum(const double* x, std::size_t n, SumBlock* sums, double* rest) {
         rest[i] = below_middle - (low - third);
         left |= bits_of(rest[i]) & ~sign_bit;
     }
-    *sums = {{unshift(a, n, first), unshift(b, n, second), unshift(c, n, third)},
-             exponent,
-             left != 0};
+    *sums = {
+        {unshift(a, n, first), unshift(b, n, second), unshift(c, n, third)}, exponent, left != 0};
     return true;
 }
 
-bool products(const double* x, const double* y, std::size_t n, double* product,
-              double* error) {
+bool products(const double* x, const double* y, std::size_t n, double* product, double* error) {
     std::uint64_t unsafe = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double rounded = x[i] * y[i];
@@ -284,8 +279,18 @@ void power_of(const double* x, std::size_t n, Power m, double* result) {
 
 namespace kernel_tables {
 extern const Kernels CALIBRANT_KERNELS;
-const Kernels CALIBRANT_KERNELS = {sum, products, risk, logs, powers,
-    true_class<std::int64_t>, true_class<std::int32_t>, true_class<std::uint8_t>, clip, log_of, exp_of, power_of};
+const Kernels CALIBRANT_KERNELS = {sum,
+                                   products,
+                                   risk,
+                                   logs,
+                                   powers,
+                                   true_class<std::int64_t>,
+                                   true_class<std::int32_t>,
+                                   true_class<std::uint8_t>,
+                                   clip,
+                                   log_of,
+                                   exp_of,
+                                   power_of};
 }  // namespace kernel_tables
 
 }  // namespace calibrant

@@ -39,8 +39,8 @@ public:
     explicit RiskProfileWorker(const RiskProfile& parameters)
         : profile_(parameters.empty()),
           any_named_(std::ranges::any_of(profile_.powers_, is_named)),
-          any_infinite_(std::ranges::any_of(profile_.powers_,
-                                            [](double m) { return std::isinf(m); })) {}
+          any_infinite_(
+              std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {}
 
     [[nodiscard]] bool add(const Events& events, std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_rows) {
@@ -317,8 +317,8 @@ double RiskProfile::mean_power_minus_one(std::size_t index) const {
     difference.subtract(weight_);
     if (difference.is_zero()) return 0.0;
     const ScaledDoubleDouble ratio = divide(difference.value(), weight_.value());
-    return std::ldexp(ratio.value.high, static_cast<int>(std::clamp<std::int64_t>(
-                                            ratio.exponent, -2000, 2000)));
+    return std::ldexp(ratio.value.high,
+                      static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000)));
 }
 
 double RiskProfile::mean_ratio(std::size_t index, const RiskProfile& other) const {

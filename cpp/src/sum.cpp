@@ -124,8 +124,8 @@ void ExactSum::add(double x, std::int64_t exponent) {
 void ExactSum::add(Int128 multiple, std::int64_t exponent) {
     if (multiple == 0) return;
     const bool negative = multiple < 0;
-    const UInt128 magnitude = negative ? -static_cast<UInt128>(multiple)
-                                       : static_cast<UInt128>(multiple);
+    const UInt128 magnitude =
+        negative ? -static_cast<UInt128>(multiple) : static_cast<UInt128>(multiple);
     const std::int64_t first = floor_div_32(exponent);
     deposit(limbs_from(first, 5), magnitude, static_cast<unsigned>(exponent & 31), negative);
     count_deposits(1);
@@ -150,7 +150,8 @@ void ExactSum::add_block(const double* x, std::size_t n) {
         for (std::size_t i = 0; i < n; ++i) add(x[i]);
         return;
     }
-    for (int k = 0; k < 3; ++k) add(static_cast<Int128>(block.sums[k]), block.exponent - 40 - 41 * k);
+    for (int k = 0; k < 3; ++k)
+        add(static_cast<Int128>(block.sums[k]), block.exponent - 40 - 41 * k);
     if (!block.rest_left) return;
     for (std::size_t i = 0; i < n; ++i) add(rest[i]);
 }

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -458,5 +458,7 @@ def cross_entropy_probability(
         model = _summed(q, (0.0,), sample_weight=p, name="q")
     source_mean = source.means()[0]
     if source_mean == 0.0 and math.isinf(source.log_mean(0)):
-        raise ValueError("p must be positive for what happened, found 0: the divergence is undefined")
+        raise ValueError(
+            "p must be positive for what happened, found 0: the divergence is undefined"
+        )
     return CrossEntropyProbability(model.means()[0], source_mean, model.mean_ratio(0, source))

@@ -16,10 +16,10 @@ def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     try:
-        from matplotlib import pyplot
+        from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError('plots need matplotlib: pip install "calibrant[plot]"') from error
-    return pyplot.subplots(layout="constrained")[1]
+    return plt.subplots(layout="constrained")[1]
 
 
 def mean_spectrum(spectrum: MeanSpectrum, *, ax: Axes | None = None) -> Axes:

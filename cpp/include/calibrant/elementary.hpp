@@ -122,11 +122,11 @@ template <bool subnormals = true>
 
     const double v = u * u;
     const double v2 = v * v;
-    const double even = fma(v2, fma(v2, fma(v2, 0x1.307f20148ac12p-18, 0x1.7467f53335281p-14),
-                                    0x1.2492494f00746p-9),
-                            0x1.55555555555d6p-4);
-    const double odd = fma(v2, fma(v2, 0x1.39794d5fc3806p-16, 0x1.c71c48bffde4ep-12),
-                           0x1.999999996e443p-7);
+    const double even = fma(
+        v2, fma(v2, fma(v2, 0x1.307f20148ac12p-18, 0x1.7467f53335281p-14), 0x1.2492494f00746p-9),
+        0x1.55555555555d6p-4);
+    const double odd =
+        fma(v2, fma(v2, 0x1.39794d5fc3806p-16, 0x1.c71c48bffde4ep-12), 0x1.999999996e443p-7);
     const double low = fma(remainder, x.reciprocal, x.exponent * ln2_low);
     return {fma(x.exponent, ln2_high, u_high), fma(u * v, fma(v, odd, even), low)};
 }
@@ -144,16 +144,18 @@ template <bool low_is_small = false>
 // (e^r - 1 - r - r^2/2) / r^3 for |r| <= 0.3505, error below 2^-60 / r^3.
 [[gnu::always_inline]] static inline double exp_tail(double r, double r2) {
     using detail::fma;
-    const double even =
-        fma(r2, fma(r2, fma(r2, fma(r2, 0x1.af727e987335dp-26, 0x1.71ddec5a75b4ep-19),
-                            0x1.a01a01b4ff71fp-13),
-                    0x1.111111110e883p-7),
-            0x1.555555555555cp-3);
-    const double odd =
-        fma(r2, fma(r2, fma(r2, fma(r2, 0x1.1f9da69a59e8bp-29, 0x1.27e4c0274796fp-22),
-                            0x1.a01a01b33c6c5p-16),
-                    0x1.6c16c16c13d52p-10),
-            0x1.555555555555bp-5);
+    const double even = fma(
+        r2,
+        fma(r2,
+            fma(r2, fma(r2, 0x1.af727e987335dp-26, 0x1.71ddec5a75b4ep-19), 0x1.a01a01b4ff71fp-13),
+            0x1.111111110e883p-7),
+        0x1.555555555555cp-3);
+    const double odd = fma(
+        r2,
+        fma(r2,
+            fma(r2, fma(r2, 0x1.1f9da69a59e8bp-29, 0x1.27e4c0274796fp-22), 0x1.a01a01b33c6c5p-16),
+            0x1.6c16c16c13d52p-10),
+        0x1.555555555555bp-5);
     return fma(r, odd, even);
 }
 
@@ -224,7 +226,8 @@ template <bool small_power = false>
     using namespace detail;
     const LogParts parts = log_parts(x);
     const double f = x - 1.0;
-    const double series = fma(f * f, fma(f, fma(f, fma(f, 0.2, -0.25), 0x1.5555555555555p-2), -0.5), f);
+    const double series =
+        fma(f * f, fma(f, fma(f, fma(f, 0.2, -0.25), 0x1.5555555555555p-2), -0.5), f);
     const bool near_one = f < 0x1p-12 && f > -0x1p-12;
     return select(near_one, series, parts.high + parts.low);
 }

@@ -53,7 +53,7 @@ public:
 private:
     struct Canonical {
         bool negative = false;
-        std::int64_t base = 0;               // digits[i] counts 2^(32 (base + i))
+        std::int64_t base = 0;              // digits[i] counts 2^(32 (base + i))
         std::vector<std::uint32_t> digits;  // no zero at either end
     };
 
