@@ -1,6 +1,7 @@
 // The GIL and Ctrl-C around a call into the core.
 #pragma once
 
+#include "calibrant/float_environment.hpp"
 #include "calibrant/parallel.hpp"
 
 #include <pybind11/pybind11.h>
@@ -45,6 +46,7 @@ inline constexpr std::size_t rows_worth_unlocking = 10'000;
 // Python exception that caused it.
 template <class Work>
 auto run_unlocked(std::size_t rows, Work&& work) {
+    const FloatEnvironment standard;
     try {
         if (rows <= rows_worth_unlocking) return std::forward<Work>(work)();
         const Unlocked unlocked;
@@ -52,6 +54,14 @@ auto run_unlocked(std::size_t rows, Work&& work) {
     } catch (const Interrupted&) {
         throw py::error_already_set();
     }
+}
+
+// Reads a result: whatever other libraries have set, it is rounded to nearest and subnormals
+// are kept. work() must call into the core, which is not inlined here.
+template <class Work>
+auto run_standard(Work&& work) {
+    const FloatEnvironment standard;
+    return std::forward<Work>(work)();
 }
 
 }  // namespace calibrant::bindings

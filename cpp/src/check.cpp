@@ -30,8 +30,10 @@ void refuse(std::string_view argument, std::string_view requirement, std::string
 }
 
 void refuse_missing(std::string_view argument, const Row& where, std::string_view what) {
-    throw InvalidInput(join(argument, " has a missing value (", what, ") at ", place_text(where),
-                            "; pass nan_policy=\"omit\" to drop and count such rows"));
+    const std::string_view remedy =
+        where.may_be_omitted ? "; pass nan_policy=\"omit\" to drop and count such rows" : "";
+    throw InvalidInput(
+        join(argument, " has a missing value (", what, ") at ", place_text(where), remedy));
 }
 
 void refuse_probability(std::string_view argument, double value, const Row& where, Dtype dtype) {
@@ -40,6 +42,7 @@ void refuse_probability(std::string_view argument, double value, const Row& wher
 }
 
 void refuse_weight(std::string_view argument, double value, const Row& where, Dtype dtype) {
+    if (std::isnan(value)) refuse_missing(argument, where);
     refuse(argument, "be finite and not negative", number_text(value, dtype), where);
 }
 

@@ -169,7 +169,7 @@ void refuse_events(const Events& events, std::size_t begin, std::size_t end,
                    std::uint64_t rows_before) {
     std::vector<double> values(events.y_proba.width);
     for (std::size_t row = begin; row < end; ++row) {
-        const Row where{row, std::nullopt, rows_before};
+        const Row where{row, std::nullopt, rows_before, events.may_be_omitted};
         std::int32_t label = 0;
         if (events.y_true != nullptr) load_labels(*events.y_true, row, 1, &label);
         const bool label_may_miss = label == label_missing && events.omit_missing;

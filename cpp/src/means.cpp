@@ -19,6 +19,12 @@ constexpr std::size_t rows_per_worker = 4 * chunk_rows;
 
 bool is_named(double m) { return m == 1.0 || m == 0.0 || m == robustness; }
 
+std::string list_text(const std::vector<double>& powers) {
+    std::string text = "(";
+    for (const double m : powers) text += (text.size() > 1 ? ", " : "") + number_text(m);
+    return text + ")";
+}
+
 DoubleDouble power_of(double m) {
     const Power power = make_power(m);
     return {power.value, power.correction};
@@ -223,7 +229,9 @@ void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll p
 
 void RiskProfile::merge(const RiskProfile& other) {
     if (powers_ != other.powers_) {
-        throw std::invalid_argument("cannot merge risk profiles with different powers");
+        throw std::invalid_argument("cannot merge a risk profile with powers " +
+                                    list_text(other.powers_) + " into one with powers " +
+                                    list_text(powers_));
     }
     if (q_lim_ != other.q_lim_) {
         throw std::invalid_argument("cannot merge a risk profile with q_lim " +

@@ -48,6 +48,10 @@ class Accumulator(ABC, Generic[StateT]):
     def result(self) -> Any:
         """What the rows so far amount to."""
 
+    @classmethod
+    def _check(cls, state: StateT) -> None:
+        """Raise ValueError if the core could have such a state, but this class could not."""
+
     def _parameters(self) -> dict[str, object]:
         """What ``__init__`` was given, for `repr`; read from the state."""
         return {}
@@ -104,7 +108,9 @@ class Accumulator(ABC, Generic[StateT]):
             If they are damaged, of another class, or of a newer version. Bytes that
             have come from anywhere are safe to try.
         """
-        return cls._from_state(cls._State.from_bytes(state))
+        restored = cls._State.from_bytes(state)
+        cls._check(restored)
+        return cls._from_state(restored)
 
     def copy(self) -> Self:
         """Return an independent accumulator with the same rows."""

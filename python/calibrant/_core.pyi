@@ -28,7 +28,12 @@ class RiskProfile:
     def __init__(self, powers: Sequence[float], q_lim: float) -> None: ...
     def update(self, y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool) -> None: ...
     def update_probabilities(
-        self, p: Any, sample_weight: Any, omit_missing: bool, name: str
+        self,
+        p: Any,
+        sample_weight: Any,
+        omit_missing: bool,
+        name: str,
+        may_be_omitted: bool = True,
     ) -> None: ...
     @property
     def powers(self) -> list[float]: ...

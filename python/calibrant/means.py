@@ -22,7 +22,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -151,16 +151,28 @@ def check_nan_policy(nan_policy: str) -> bool:
     return nan_policy == "omit"
 
 
+def core_profile(powers: Iterable[float], q_lim: float) -> _core.RiskProfile:
+    """Make an empty accumulator of the core."""
+    try:
+        values = [float(m) for m in powers]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"a power must be a real number: {error}") from None
+    return _core.RiskProfile(values, q_lim)
+
+
 def _summed(
     p: ArrayLike,
-    powers: Sequence[float],
+    powers: Iterable[float],
     *,
+    q_lim: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
+    nan_policy: NanPolicy | None = None,
     name: str = "p",
 ) -> _core.RiskProfile:
-    state = _core.RiskProfile(powers, 0.0)
-    state.update_probabilities(p, sample_weight, check_nan_policy(nan_policy), name)
+    """Sum up bare probabilities; nan_policy None: the caller does not offer it."""
+    omit = check_nan_policy(nan_policy or "raise")
+    state = core_profile(powers, q_lim)
+    state.update_probabilities(p, sample_weight, omit, name, nan_policy is not None)
     return state
 
 
@@ -168,6 +180,7 @@ def generalized_mean(
     p: ArrayLike,
     m: float,
     *,
+    q_lim: float = 0.0,
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
@@ -180,6 +193,8 @@ def generalized_mean(
         Any real number up to 2^26 in magnitude, or infinite: 1 is the arithmetic mean, 0 the
         geometric (the limit), -1 the harmonic, inf the maximum, -inf the minimum. The float
         nearest to -2/3 stands for -2/3 itself.
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip p to [q_lim, 1 - q_lim].
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows, one of weight 0 not at all.
     nan_policy : {"raise", "omit"}
@@ -200,13 +215,15 @@ def generalized_mean(
     >>> generalized_mean([0.9, 0.1], -float("inf"))
     0.1
     """
-    return _summed(p, (m,), sample_weight=sample_weight, nan_policy=nan_policy).means()[0]
+    state = _summed(p, (m,), q_lim=q_lim, sample_weight=sample_weight, nan_policy=nan_policy)
+    return state.means()[0]
 
 
 def mean_spectrum(
     p: ArrayLike,
     powers: Sequence[float] | np.ndarray = SPECTRUM_POWERS,
     *,
+    q_lim: float = 0.0,
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> MeanSpectrum:
@@ -218,7 +235,7 @@ def mean_spectrum(
         The probabilities that were given to what happened.
     powers : sequence of float
         As ``m`` of `generalized_mean`; by default from -3 to 3 in steps of 1/6.
-    sample_weight, nan_policy
+    q_lim, sample_weight, nan_policy
         As for `generalized_mean`.
 
     Returns
@@ -231,7 +248,7 @@ def mean_spectrum(
     >>> spectrum.means
     (0.4, 0.5666666666666667, 0.8)
     """
-    state = _summed(p, [*powers], sample_weight=sample_weight, nan_policy=nan_policy)
+    state = _summed(p, powers, q_lim=q_lim, sample_weight=sample_weight, nan_policy=nan_policy)
     return MeanSpectrum(tuple(state.powers), tuple(state.means()), state.n, state.n_omitted)
 
 
@@ -286,7 +303,7 @@ def risk_profile(
     0.3535533905932738
     """
     state = _core.RiskProfile(NAMED_POWERS, q_lim)
-    codes = class_codes(y_true, labels=labels, pos_label=pos_label)
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
     return RiskProfile._of(state)
 
@@ -320,7 +337,7 @@ def coupling_to_power(
     """
     if not math.isfinite(coupling) or 1 + dimension * coupling <= 0:
         raise ValueError(f"coupling must exceed -1/dimension = {-1 / dimension}, got {coupling!r}")
-    return _sign(convention) * exponent * coupling / (1 + dimension * coupling)
+    return _sign(convention) * exponent * coupling / (1 + dimension * coupling) + 0.0  # not -0
 
 
 def power_to_coupling(
@@ -409,6 +426,11 @@ def tsallis_entropy(p: ArrayLike, order: float) -> float:
     return -state.mean_power_minus_one(0) / power + 0.0
 
 
+def _same_length(p: _core.RiskProfile, q: _core.RiskProfile) -> None:
+    if p.n != q.n:
+        raise ValueError(f"p and q must have the same length, got {p.n} and {q.n}")
+
+
 def cross_entropy_probability(
     p: ArrayLike,
     q: ArrayLike,
@@ -448,13 +470,12 @@ def cross_entropy_probability(
     if events:
         source = _summed(p, (0.0,), sample_weight=sample_weight, name="p")
         model = _summed(q, (0.0,), sample_weight=sample_weight, name="q")
-        if model.n != source.n:
-            raise ValueError(f"p and q must have the same length, got {source.n} and {model.n}")
+        _same_length(source, model)
     else:
         if sample_weight is not None:
             raise ValueError("sample_weight needs events=True: two distributions are weighted by p")
         source = _distribution(p, (0.0,), "p")
-        _distribution(q, (0.0,), "q")
+        _same_length(source, _distribution(q, (0.0,), "q"))
         model = _summed(q, (0.0,), sample_weight=p, name="q")
     source_mean = source.means()[0]
     if source_mean == 0.0 and math.isinf(source.log_mean(0)):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core, means
 from calibrant._accumulator import Accumulator
+from calibrant._labels import class_codes
 
 __all__ = ["RiskProfile"]
 
@@ -42,7 +43,7 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
     _State = _core.RiskProfile
 
     def __init__(self, *, powers: Sequence[float] = (), q_lim: float = 0.0) -> None:
-        self._state = _core.RiskProfile([*means.NAMED_POWERS, *powers], q_lim)
+        self._state = means.core_profile([*means.NAMED_POWERS, *powers], q_lim)
 
     def update(
         self,
@@ -50,6 +51,8 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
         y_proba: ArrayLike,
         *,
         sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
         nan_policy: means.NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows; the arguments are those of `calibrant.risk_profile`.
@@ -57,7 +60,8 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
         If a row is refused, or the call is interrupted, nothing of the batch is added.
         """
         omit = means.check_nan_policy(nan_policy)
-        self._state.update(y_true, y_proba, sample_weight, omit)
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        self._state.update(codes, y_proba, sample_weight, omit)
 
     def result(self) -> means.RiskProfile:
         """Return the means of the rows so far.
@@ -73,6 +77,14 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
     def n_omitted(self) -> int:
         """The number of rows dropped because a value was missing."""
         return self._state.n_omitted
+
+    @classmethod
+    def _check(cls, state: _core.RiskProfile) -> None:
+        if tuple(state.powers[:3]) != means.NAMED_POWERS:
+            raise ValueError(
+                f"state of a RiskProfile must begin with the powers {means.NAMED_POWERS}, "
+                f"found {tuple(state.powers[:3])}"
+            )
 
     def _parameters(self) -> dict[str, object]:
         return {"powers": tuple(self._state.powers[3:]), "q_lim": self._state.q_lim}

@@ -26,6 +26,7 @@ struct Row {
     std::size_t row = 0;
     std::optional<std::size_t> column = std::nullopt;
     std::uint64_t rows_before = 0;
+    bool may_be_omitted = true;  // the caller offers nan_policy="omit"
 };
 
 // "row 12, column 3", or "row 17 (row 1000017 of the stream)".
@@ -41,8 +42,7 @@ struct Row {
 
 // The value that failed is passed on, not read again: it may have changed since.
 // `dtype` is the type it was stored in, so that a float32 is not printed with digits
-// it never had. A NaN is refused as missing, but not among weights, which have no
-// nan_policy.
+// it never had. A NaN is refused as missing.
 [[noreturn]] void refuse_probability(std::string_view argument, double value, const Row& where,
                                      Dtype dtype = Dtype::float64);
 [[noreturn]] void refuse_weight(std::string_view argument, double value, const Row& where,

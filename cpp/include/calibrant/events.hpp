@@ -20,7 +20,8 @@ struct Events {
     Column y_proba;
     bool is_matrix = false;  // y_proba has shape (n, k)
     const Column* sample_weight = nullptr;
-    bool omit_missing = false;  // drop and count rows in which a value is missing
+    bool omit_missing = false;   // drop and count rows in which a value is missing
+    bool may_be_omitted = true;  // for messages: the caller offers that choice
     const char* proba_name = "y_proba";
 
     [[nodiscard]] std::size_t size() const { return y_proba.size; }

@@ -1,0 +1,35 @@
+// Labels, probabilities and weights as Python gives them, turned into Events.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "calibrant/events.hpp"
+#include "inputs.hpp"
+
+namespace calibrant::bindings {
+
+// Keeps the arrays alive; like Input, made and let go with the GIL held.
+class EventInputs {
+public:
+    // y_true None: bare probabilities. Throws where kinds, shapes or lengths are wrong, naming
+    // the argument; proba_name must outlive this.
+    // may_be_omitted: the caller's own signature offers nan_policy.
+    EventInputs(const py::object& y_true, const py::object& y_proba,
+                const py::object& sample_weight, bool omit_missing,
+                const char* proba_name = "y_proba", bool may_be_omitted = true);
+    EventInputs(const EventInputs&) = delete;  // events_ points into it
+    EventInputs& operator=(const EventInputs&) = delete;
+    ~EventInputs() = default;
+
+    [[nodiscard]] const Events& events() const { return events_; }
+    [[nodiscard]] std::size_t n_values() const { return events_.size() * events_.y_proba.width; }
+
+private:
+    std::optional<Input> y_true_;
+    Input y_proba_;
+    std::optional<Input> sample_weight_;
+    Events events_;
+};
+
+}  // namespace calibrant::bindings
