@@ -189,6 +189,10 @@ void register_testing(py::module_& m) {
     m.def("fail_in_chunks", &fail_in_chunks, "n"_a, "chunk"_a, "workers"_a, "bad_rows"_a);
     m.def("throw_in_chunks", &throw_in_chunks, "n"_a, "chunk"_a, "workers"_a, "row"_a, "kind"_a);
     m.def("probe_flush_to_zero", &probe_flush_to_zero, "workers"_a);
+#if defined(__SSE2__)
+    m.def("get_mxcsr", [] { return _mm_getcsr(); });
+    m.def("set_mxcsr", [](unsigned mxcsr) { _mm_setcsr(mxcsr); }, "mxcsr"_a);
+#endif
     m.def("workers_for", &workers_for, "n"_a, "chunk"_a);
 
     register_accumulator<RowCounter>(m, "RowCounter", "Counts rows.")
