@@ -12,6 +12,10 @@ namespace {
 
 constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
 
+// Below this G_m is G_0 to 2^-60, since log q varies by at most 745; and m log q would lose
+// bits of its own.
+constexpr double least_power = 0x1p-80;
+
 // Rows a worker takes at a time: 16 blocks, some 30 microseconds. A second thread is worth
 // waking for 100 microseconds of work.
 constexpr std::size_t chunk_rows = 16 * block_rows;
@@ -126,8 +130,9 @@ private:
 
     void track_extremes() {
         for (std::size_t i = 0; i < block_.n; ++i) {
-            profile_.least_ = std::min(profile_.least_, block_.q[i]);
-            profile_.most_ = std::max(profile_.most_, block_.q[i]);
+            const double q = block_.q[i] + 0.0;  // -0.0 is 0, whichever comes first
+            profile_.least_ = std::min(profile_.least_, q);
+            profile_.most_ = std::max(profile_.most_, q);
         }
     }
 
@@ -196,7 +201,7 @@ private:
 };
 
 RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
-    : powers_(std::move(powers)), q_lim_(q_lim), sums_(powers_.size()) {
+    : powers_(std::move(powers)), q_lim_(q_lim + 0.0), sums_(powers_.size()) {
     if (!(q_lim >= 0.0 && q_lim < 0.5)) {
         throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
     }
@@ -209,7 +214,7 @@ RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
             throw InvalidInput("a power must be infinite or lie in [-2^26, 2^26], got " +
                                number_text(m));
         }
-        m += 0.0;  // -0.0 is 0
+        if (std::fabs(m) < least_power) m = 0.0;  // -0.0 too
     }
 }
 
@@ -374,10 +379,14 @@ RiskProfile RiskProfile::from_bytes(std::string_view bytes) {
     result.weight_ = ExactSum::read(in);
     for (ExactSum& sum : result.sums_) sum = ExactSum::read(in);
     in.finish();
-    const auto in_unit = [](double x) { return x >= 0.0 && x <= 1.0; };
+    const auto in_unit = [](double x) { return !std::signbit(x) && x <= 1.0; };
     if (result.zeros_ > result.n_ || !in_unit(result.least_) || !in_unit(result.most_) ||
-        (result.n_ == 0 && !result.weight_.is_zero())) {
+        result.weight_.to_double() < 0.0 || (result.n_ == 0 && !result.weight_.is_zero())) {
         throw CorruptState("malformed state: counts and sums of the risk profile disagree");
+    }
+    // A parameter that the constructor has changed, such as -0.0.
+    if (result.to_bytes() != bytes) {
+        throw CorruptState("malformed state: the risk profile is not in its canonical form");
     }
     return result;
 }

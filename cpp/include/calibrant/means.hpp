@@ -9,8 +9,9 @@
 // A row's term is a fixed function of its q (elementary.hpp, to about 2^-58), and terms are
 // summed exactly, so any order of rows, batches and merges gives the same bits; an integer
 // weight k gives the bits of k repetitions. A mean is rounded once; it lies within 1 ulp of
-// the true mean of the given doubles for |m| >= 2^-6, and within about 2^-58 / m beyond
-// that. The double nearest to -2/3 stands for -2/3 itself.
+// the true mean of the given doubles for m = 0 and |m| >= 2^-3, and within about 2^-58 / m
+// between. The double nearest to -2/3 stands for -2/3 itself, and one below 2^-80 in
+// magnitude for 0.
 #pragma once
 
 #include <cstddef>
