@@ -22,9 +22,10 @@ References
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -88,6 +89,9 @@ class RiskProfile(Result):
     @classmethod
     def _of(cls, state: _core.RiskProfile) -> RiskProfile:
         decisiveness, accuracy, robustness, *means = state.means()
+        # Where all q are nearly equal, rounding could put them out of order, by an ulp.
+        accuracy = min(accuracy, decisiveness)
+        robustness = min(robustness, accuracy)
         powers = tuple(state.powers[3:])
         return cls(
             decisiveness, accuracy, robustness, state.n, state.n_omitted, state.q_lim, powers,
@@ -102,7 +106,8 @@ class MeanSpectrum(Result):
     Attributes
     ----------
     powers, means : tuple of float
-        ``means[i]`` is the mean with power ``powers[i]``; it never falls as the power rises.
+        ``means[i]`` is the mean with power ``powers[i]``; it never falls as the power rises,
+        but by a rounding where all probabilities are nearly equal.
     n, n_omitted : int
         Rows taken in, and rows dropped because a value was missing.
     """
@@ -151,13 +156,16 @@ def check_nan_policy(nan_policy: str) -> bool:
     return nan_policy == "omit"
 
 
-def core_profile(powers: Iterable[float], q_lim: float) -> _core.RiskProfile:
-    """Make an empty accumulator of the core."""
+def core_profile(powers: Iterable[Any], q_lim: Any) -> _core.RiskProfile:
+    """Make an empty accumulator of the core; say which argument is no number, if one is not."""
+    values = [*powers]
     try:
-        values = [float(m) for m in powers]
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"a power must be a real number: {error}") from None
-    return _core.RiskProfile(values, q_lim)
+        return _core.RiskProfile(values, q_lim)
+    except TypeError:
+        for name, value in [("q_lim", q_lim), *(("a power", m) for m in values)]:
+            if not isinstance(value, numbers.Real):
+                raise TypeError(f"{name} must be a real number, got {value!r}") from None
+        raise
 
 
 def _summed(
@@ -192,7 +200,8 @@ def generalized_mean(
     m : float
         Any real number up to 2^26 in magnitude, or infinite: 1 is the arithmetic mean, 0 the
         geometric (the limit), -1 the harmonic, inf the maximum, -inf the minimum. The float
-        nearest to -2/3 stands for -2/3 itself.
+        nearest to -2/3 stands for -2/3 itself. A power so large that the terms p^m lie more
+        than 2^26 powers of two apart is refused: take its limit, infinity.
     q_lim : float, 0 <= q_lim < 0.5
         Clip p to [q_lim, 1 - q_lim].
     sample_weight : array of shape (n,), finite and not negative, optional
@@ -203,8 +212,8 @@ def generalized_mean(
     Returns
     -------
     float
-        Within 1 ulp of the true mean of the given floats for \\|m\\| >= 1/64. A p of 0 makes
-        it 0 for every m <= 0.
+        Within 1 ulp of the true mean of the given floats for m = 0 and \\|m\\| >= 1/8. A p of
+        0 makes it 0 for every m <= 0.
 
     Examples
     --------
@@ -302,7 +311,7 @@ def risk_profile(
     >>> risk_profile(["cat", "dog"], [[0.5, 0.5], [0.75, 0.25]], labels=["cat", "dog"]).accuracy
     0.3535533905932738
     """
-    state = _core.RiskProfile(NAMED_POWERS, q_lim)
+    state = core_profile(NAMED_POWERS, q_lim)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
     return RiskProfile._of(state)
@@ -322,9 +331,9 @@ def coupling_to_power(
     ----------
     coupling : float, 1 + dimension * coupling > 0
         0 is the exponential family, above it heavy tails, below it compact support.
-    dimension : int
+    dimension : int, positive
         d, of the distribution.
-    exponent : float
+    exponent : float, positive
         a: 2 generalizes the Gaussian, 1 the exponential distribution.
     convention : {"score", "shape"}
 
@@ -335,9 +344,13 @@ def coupling_to_power(
     >>> coupling_to_power(0.5, convention="shape")
     0.6666666666666666
     """
+    sign = _sign(convention)
+    _check_positive(dimension=dimension, exponent=exponent)
     if not math.isfinite(coupling) or 1 + dimension * coupling <= 0:
-        raise ValueError(f"coupling must exceed -1/dimension = {-1 / dimension}, got {coupling!r}")
-    return _sign(convention) * exponent * coupling / (1 + dimension * coupling) + 0.0  # not -0
+        raise ValueError(
+            f"coupling must be finite and exceed -1/dimension = {-1 / dimension}, got {coupling!r}"
+        )
+    return sign * exponent * (coupling / (1 + dimension * coupling)) + 0.0  # not -0
 
 
 def power_to_coupling(
@@ -352,18 +365,26 @@ def power_to_coupling(
     >>> power_to_coupling(0.5, convention="shape")
     0.3333333333333333
     """
-    shape_power = _sign(convention) * power
+    sign = _sign(convention)
+    _check_positive(dimension=dimension, exponent=exponent)
+    shape_power = sign * power
     if not math.isfinite(power) or exponent - dimension * shape_power <= 0:
-        limit = _sign(convention) * exponent / dimension
         side = "exceed" if convention == "score" else "be below"
-        raise ValueError(f"power must {side} {limit!r}, got {power!r}")
-    return shape_power / (exponent - dimension * shape_power)
+        limit = sign * exponent / dimension
+        raise ValueError(f"power must be finite and {side} {limit!r}, got {power!r}")
+    return shape_power / (exponent - dimension * shape_power) + 0.0  # not -0
 
 
 def _sign(convention: str) -> int:
     if convention not in ("score", "shape"):
         raise ValueError(f"convention must be 'score' or 'shape', got {convention!r}")
     return -1 if convention == "score" else 1
+
+
+def _check_positive(**arguments: float) -> None:
+    for name, value in arguments.items():
+        if not 0 < value < math.inf:
+            raise ValueError(f"{name} must be positive and finite, got {value!r}")
 
 
 def _distribution(p: ArrayLike, powers: Sequence[float], name: str) -> _core.RiskProfile:
@@ -374,10 +395,13 @@ def _distribution(p: ArrayLike, powers: Sequence[float], name: str) -> _core.Ris
     return state
 
 
-def _order_to_power(order: float) -> float:
-    if not order >= 0:
-        raise ValueError(f"order must not be negative, got {order!r}")
-    return order - 1
+def _order_to_power(order: Any) -> float:
+    if not isinstance(order, numbers.Real):
+        raise TypeError(f"order must be a real number, got {order!r}")
+    value = float(order)
+    if not 0 <= value <= 2**26 and value != math.inf:
+        raise ValueError(f"order must be infinite or lie in [0, 2^26], got {order!r}")
+    return value - 1
 
 
 def renyi_entropy(p: ArrayLike, order: float) -> float:
