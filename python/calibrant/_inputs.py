@@ -41,6 +41,11 @@ def resolve(value: Any, name: str) -> Any:
     raise TypeError(f"{name} must be an array of real numbers, got {_type_name(value)}")
 
 
+def read_labels(value: Any, name: str) -> np.ndarray:
+    """Return labels of any kind, names too, as an array."""
+    return _converted(value, name)
+
+
 def _plain(array: Any, name: str) -> np.ndarray:
     if isinstance(array, np.ma.MaskedArray):
         raise TypeError(

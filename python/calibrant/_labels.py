@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from calibrant import _inputs
+
 __all__ = ["class_codes"]
 
 
@@ -17,75 +19,133 @@ def class_codes(
 
     ``labels`` lists the classes in the order of the columns of y_proba; for a binary problem
     the negative class, then the positive one. ``pos_label`` names the positive class alone.
-    Missing labels (NaN, None) become NaN, which is refused or omitted later on.
+    Missing labels (NaN, None, NaT, NA) become NaN, for the core to refuse or to omit.
     """
+    if y_true is None:
+        raise TypeError("y_true must be an array of labels, got None")
     if labels is None and pos_label is None:
         return y_true
-    if isinstance(y_true, np.ma.MaskedArray):
-        raise TypeError("y_true must not be a masked array: its mask would be lost")
-    values = np.asarray(y_true)
+    if labels is not None and pos_label is not None:
+        raise ValueError("pass labels or pos_label, not both: labels already names the order")
+    values = _inputs.read_labels(y_true, "y_true")
     if values.ndim != 1:
         raise ValueError(f"y_true must have shape (n,), got shape {values.shape}")
-    n_classes = _n_classes(y_proba)
     missing = _missing(values)
-    codes = np.full(values.shape, np.nan)
-    if labels is None:
-        if n_classes != 2:
-            raise ValueError(f"pos_label is for binary problems; y_proba has {n_classes} columns")
-        codes[~missing] = _positive(values[~missing], pos_label)
+    if missing.any():
+        codes = np.full(values.shape, np.nan)
+        rows = np.flatnonzero(~missing)
+        codes[rows] = _codes(values[rows], rows, y_proba, labels, pos_label)
         return codes
-    if pos_label is not None:
-        raise ValueError("pass labels or pos_label, not both: labels already names the order")
-    classes = np.asarray(labels)
-    if classes.shape != (n_classes,):
-        raise ValueError(
-            f"labels must list the {n_classes} classes of y_proba, got shape {classes.shape}"
-        )
-    codes[~missing] = _positions(values[~missing], classes, np.flatnonzero(~missing))
-    return codes
+    return _codes(values, None, y_proba, labels, pos_label)
 
 
-def _n_classes(y_proba: Any) -> int:
-    shape = np.shape(y_proba)
-    return shape[1] if len(shape) == 2 else 2
+def _codes(
+    values: np.ndarray, rows: np.ndarray | None, y_proba: Any, labels: Any, pos_label: object
+) -> np.ndarray:
+    """``rows`` are the rows of values in y_true, if some are missing."""
+    n_classes = _n_classes(y_proba)
+    if labels is None:
+        if n_classes not in (2, None):
+            raise ValueError(
+                f"pos_label is for two classes, y_proba has {n_classes}: pass labels, in the "
+                f"order of its columns"
+            )
+        return _positive(values, rows, pos_label)
+    classes = _inputs.read_labels(labels, "labels")
+    if classes.ndim != 1 or classes.size < 2:
+        raise ValueError(f"labels must list at least two classes, got {labels!r}")
+    if n_classes not in (classes.size, None):
+        raise ValueError(f"labels must name the {n_classes} classes of y_proba, got {classes.size}")
+    return _positions(values, rows, classes)
+
+
+def _n_classes(y_proba: Any) -> int | None:
+    """2 for a vector; None where it is not plain to see, or wrong in any case."""
+    shape = getattr(y_proba, "shape", None)
+    if shape is None and isinstance(y_proba, (list, tuple)) and len(y_proba) > 0:
+        first = y_proba[0]
+        shape = (len(y_proba), len(first)) if hasattr(first, "__len__") else (len(y_proba),)
+    if shape is None or len(shape) not in (1, 2):
+        return None
+    return 2 if len(shape) == 1 else int(shape[1])
 
 
 def _missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values))
+    if values.dtype.kind in "mM":
+        return np.asarray(np.isnat(values))
     if values.dtype.kind == "O":
-        return np.array([v is None or v != v for v in values], bool)
+        return np.fromiter(map(_is_missing, values), bool, values.size)
     return np.zeros(values.shape, bool)
 
 
-def _positive(values: np.ndarray, pos_label: object) -> np.ndarray:
-    positive = np.asarray(values == pos_label)
-    if positive.shape != values.shape:  # not comparable, as numbers and strings are not
-        positive = np.zeros(values.shape, bool)
-    others = np.unique(values[~positive])
-    if others.size > 1:
-        first, second = others[:2].tolist()
+def _is_missing(label: Any) -> bool:
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas.NA is neither equal to itself nor not
+        return True
+
+
+def _is_text(values: np.ndarray) -> bool:
+    return values.dtype.kind in "UST"
+
+
+def _check_comparable(values: np.ndarray, others: np.ndarray, name: str) -> None:
+    known = "O" not in (values.dtype.kind, others.dtype.kind)
+    if known and values.size > 0 and _is_text(values) != _is_text(others):
+        raise TypeError(
+            f"y_true and {name} must be of one kind, got {values.dtype} and {others.dtype}"
+        )
+
+
+def _row(rows: np.ndarray | None, index: int) -> int:
+    return int(index if rows is None else rows[index])
+
+
+def _positive(values: np.ndarray, rows: np.ndarray | None, pos_label: object) -> np.ndarray:
+    _check_comparable(values, np.asarray(pos_label), "pos_label")
+    positive = np.asarray(values == pos_label, dtype=bool)
+    if positive.shape != values.shape:
+        raise TypeError(f"pos_label must be one label, got {pos_label!r}")
+    others = np.flatnonzero(~positive)
+    differing = others[values[others] != values[others[:1]]] if others.size else others
+    if differing.size:
+        first, second = others[0], differing[0]
         raise ValueError(
-            f"y_true must hold pos_label={pos_label!r} and one other label, "
-            f"found {first!r} and {second!r} besides it"
+            f"y_true must hold pos_label={pos_label!r} and one other label, besides it found "
+            f"{_text(values[first])} at row {_row(rows, first)} and {_text(values[second])} at "
+            f"row {_row(rows, second)}"
         )
     return positive
 
 
-def _positions(values: np.ndarray, classes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    order = np.argsort(classes, kind="stable")
-    ordered = classes[order]
-    same = np.flatnonzero(ordered[1:] == ordered[:-1])
-    if same.size:
-        raise ValueError(f"labels must be distinct, found {ordered.tolist()[same[0]]!r} twice")
+def _positions(values: np.ndarray, rows: np.ndarray | None, classes: np.ndarray) -> np.ndarray:
+    if _missing(classes).any():
+        raise ValueError(f"labels must not be missing, got {classes.tolist()!r}")
+    _check_comparable(values, classes, "labels")
     try:
+        order = np.argsort(classes, kind="stable")
+        ordered = classes[order]
+        same = np.flatnonzero(ordered[1:] == ordered[:-1])
+        if same.size:
+            raise ValueError(f"labels must be distinct, found {_text(ordered[same[0]])} twice")
         slots = np.minimum(np.searchsorted(ordered, values), classes.size - 1)
         unknown = np.flatnonzero(ordered[slots] != values)
     except TypeError as error:
         raise TypeError(
-            f"y_true and labels must be of one kind, got {values.dtype} and {classes.dtype}"
+            f"y_true and labels must be of one kind, got {values.dtype} and {classes.dtype}: "
+            f"{error}"
         ) from error
     if unknown.size:
-        found = values[unknown[:1]].tolist()[0]
-        raise ValueError(f"y_true must be one of labels, found {found!r} at row {rows[unknown[0]]}")
+        index = int(unknown[0])
+        raise ValueError(
+            f"y_true must be one of labels, found {_text(values[index])} at row {_row(rows, index)}"
+        )
     return order[slots]
+
+
+def _text(label: Any) -> str:
+    return repr(label.item() if isinstance(label, np.generic) else label)
