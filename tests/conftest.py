@@ -1,0 +1,24 @@
+"""What all tests share: one hypothesis profile, and threads and instruction set put back."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import settings
+
+from calibrant import set_num_threads
+from calibrant._core import _testing
+from calibrant.config import config
+
+# Every run tries the same cases; a slow machine is no failure.
+settings.register_profile("calibrant", deadline=None, derandomize=True, max_examples=60)
+settings.load_profile("calibrant")
+
+
+@pytest.fixture
+def runtime_restored():
+    """For tests that call set_num_threads or set_isa."""
+    isa = config()["isa"]
+    yield
+    set_num_threads(0)
+    if config()["isa"] != isa:
+        _testing.set_isa(isa)

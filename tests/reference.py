@@ -1,0 +1,100 @@
+"""Slow, obvious definitions, in exact or 60-digit arithmetic. No code shared with the library.
+
+Every float is taken for the rational number it is, except the power nearest to -2/3, which
+means -2/3.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+
+DIGITS = 60
+
+
+def exact(x):
+    """The value of a float as an mpf; -2/3 where that is meant."""
+    if x == -2 / 3:
+        return mpmath.mpf(-2) / 3
+    x = Fraction(x)
+    return mpmath.mpf(x.numerator) / x.denominator
+
+
+def generalized_mean(values, m, weights=None):
+    """(sum w v^m / sum w)^(1/m) and its limits, as an mpf."""
+    with mpmath.workdps(DIGITS):
+        values = [float(v) for v in values]
+        weights = [1] * len(values) if weights is None else [float(w) for w in weights]
+        rows = [(exact(v), exact(w)) for v, w in zip(values, weights, strict=True) if w > 0]
+        if m == math.inf:
+            return max(v for v, _ in rows)
+        if m == -math.inf:
+            return min(v for v, _ in rows)
+        if m <= 0 and any(v == 0 for v, _ in rows):
+            return mpmath.mpf(0)
+        total = mpmath.fsum(w for _, w in rows)
+        if m == 0:
+            return mpmath.exp(mpmath.fsum(w * mpmath.log(v) for v, w in rows) / total)
+        m = exact(m)
+        # 1 + x with a tiny x must not lose x to the digits.
+        with mpmath.workdps(DIGITS + max(0, int(-mpmath.log10(abs(m))))):
+            mean = mpmath.fsum(w * v**m for v, w in rows) / total
+            return mean ** (1 / m) if mean else mpmath.mpf(0)
+
+
+def true_class_probabilities(y_true, y_proba, q_lim=0.0):
+    """The probability given to what happened, clipped: floats, as the definition rounds them.
+
+    1 - p is rounded to a float, as whoever has both columns would have it.
+    """
+    chosen = []
+    for label, p in zip(y_true, y_proba, strict=True):
+        if hasattr(p, "__len__"):
+            q = float(p[int(label)])
+        else:
+            q = float(p) if label == 1 else 1.0 - float(p)
+        chosen.append(min(max(q, q_lim), 1.0 - q_lim))
+    return chosen
+
+
+def risk_profile(y_true, y_proba, q_lim=0.0, weights=None):
+    """(decisiveness, accuracy, robustness)."""
+    q = true_class_probabilities(y_true, y_proba, q_lim)
+    return tuple(generalized_mean(q, m, weights) for m in (1, 0, -2 / 3))
+
+
+def renyi_entropy(p, order):
+    """ln(sum p^a) / (1 - a) and its limits, in nats."""
+    with mpmath.workdps(DIGITS):
+        p = [exact(float(x)) for x in p if x > 0]
+        if order == math.inf:
+            return -mpmath.log(max(p))
+        if order == 1:
+            return -mpmath.fsum(x * mpmath.log(x) for x in p)
+        a = exact(order)
+        return mpmath.log(mpmath.fsum(x**a for x in p)) / (1 - a)
+
+
+def tsallis_entropy(p, order):
+    """(1 - sum p^q) / (q - 1) and its limit, in nats."""
+    with mpmath.workdps(DIGITS):
+        if order == 1:
+            return renyi_entropy(p, 1)
+        q = exact(order)
+        return (1 - mpmath.fsum(exact(float(x)) ** q for x in p if x > 0)) / (q - 1)
+
+
+def cross_entropy_probability(p, q, weights):
+    """(prod q^w, prod p^w, prod (q/p)^w), w scaled to sum 1."""
+    with mpmath.workdps(DIGITS):
+        model = generalized_mean(q, 0, weights)
+        source = generalized_mean(p, 0, weights)
+        return model, source, model / source
+
+
+def ulps(computed, true):
+    """How many units in the last place of ``true`` lie between the two."""
+    with mpmath.workdps(DIGITS):
+        return float(abs(mpmath.mpf(computed) - true) / math.ulp(float(true)))
