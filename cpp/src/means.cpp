@@ -290,13 +290,10 @@ DoubleDouble RiskProfile::log_of_mean(std::size_t index) const {
         // the information is in it.
         ExactSum difference = sums_[index];
         difference.subtract(weight_);
-        const Scaled numerator = difference.value();
-        const Scaled denominator = weight_.value();
-        const double scale =
-            std::ldexp(1.0, static_cast<int>(numerator.exponent - denominator.exponent));
-        const DoubleDouble quotient = DoubleDouble{numerator.high, numerator.low} /
-                                      DoubleDouble{denominator.high, denominator.low};
-        f = {quotient.high * scale, quotient.low * scale};
+        // Not 0 * 2^1074, where all q are 1 and the weights are subnormal.
+        const ScaledDoubleDouble rest = divide(difference.value(), weight_.value());
+        const double scale = std::ldexp(1.0, static_cast<int>(rest.exponent));
+        f = {rest.value.high * scale, rest.value.low * scale};
     }
     return (multiple_of_ln2(ratio.exponent) + log1p(f)) / power_of(m);
 }
