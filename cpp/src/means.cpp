@@ -323,10 +323,15 @@ double RiskProfile::mean_power_minus_one(std::size_t index) const {
         throw std::invalid_argument("the power must be finite and not 0");
     }
     if (m < 0.0 && zeros_ != 0) return std::numeric_limits<double>::infinity();
-    ExactSum difference = sums_[index];
-    difference.subtract(weight_);
-    if (difference.is_zero()) return 0.0;
-    const ScaledDoubleDouble ratio = divide(difference.value(), weight_.value());
+    ScaledDoubleDouble ratio = divide(sums_[index].value(), weight_.value());
+    // Far from 1 the difference is decided by the larger of the two, and the exact one may
+    // be too wide for a sum.
+    if (ratio.exponent < -64) return -1.0;
+    if (ratio.exponent <= 64) {
+        ExactSum difference = sums_[index];
+        difference.subtract(weight_);
+        ratio = divide(difference.value(), weight_.value());
+    }
     return std::ldexp(ratio.value.high,
                       static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000)));
 }
