@@ -22,3 +22,10 @@ def runtime_restored():
     set_num_threads(0)
     if config()["isa"] != isa:
         _testing.set_isa(isa)
+
+
+@pytest.fixture(params=config()["available_isas"])
+def isa(request, runtime_restored):  # noqa: ARG001
+    """Every instruction set of this machine in turn."""
+    _testing.set_isa(request.param)
+    return request.param

@@ -33,7 +33,8 @@ public:
     static constexpr std::size_t max_limbs = std::size_t{1} << 21;
 
     // Each throws std::length_error, and leaves the sum as it was, when the terms' exponents
-    // lie further apart than max_limbs limbs can span.
+    // lie further apart than max_limbs limbs can span; of the two block functions, some of
+    // the block may then have been added.
     void add(double x, std::int64_t exponent = 0);  // x * 2^exponent, x finite
     void add(Int128 multiple, std::int64_t exponent);
     void add_product(double x, double y, std::int64_t exponent = 0);
