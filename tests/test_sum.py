@@ -410,6 +410,24 @@ def test_a_span_just_wide_enough():
     assert_is(total, Fraction(1))
 
 
+def test_carries_beyond_the_widest_span():
+    """What was written can be read and merged, even where a carry has added a limb."""
+    total = ExactSum()
+    total.add_integer(0, 1, 0)
+    for _ in range(8):
+        total.add_integer(2**63 - 1, 2**64 - 1, 32 * (MAX_LIMBS - 5) + 31)
+    saved = total.to_bytes()
+    back = ExactSum.from_bytes(saved)
+    assert back.to_bytes() == saved
+    merged = ExactSum()
+    merged.merge(back)
+    merged.add(doubles([1.0]), 64)
+    merged.subtract(sum_of([1.0], 64))
+    assert merged.to_bytes() == saved
+    with pytest.raises(ValueError, match="too many powers of two apart"):
+        merged.add_integer(0, 1, -32)
+
+
 @pytest.mark.parametrize("exponent", [2**40, -(2**40)])
 def test_far_from_the_doubles(exponent):
     total = sum_of([1.5, -0.25], exponent)
