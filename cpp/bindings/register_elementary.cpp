@@ -75,7 +75,9 @@ void register_elementary(py::module_& m) {
             return by_blocks(
                 x, 3,
                 [=](const double* in, std::size_t n, double* high, double* low, double* exponent) {
-                    kernels().powers(in, n, make_power(m_), high, low, exponent);
+                    const bool multiplied_in =
+                        kernels().powers(in, n, make_power(m_), high, low, exponent);
+                    if (multiplied_in) std::fill_n(exponent, n, 0.0);
                 });
         },
         "x"_a, "m"_a);

@@ -6,12 +6,13 @@
 // Decisiveness is G_1, accuracy G_0, robustness G_-2/3. A q of 0 makes every mean with m <= 0
 // zero.
 //
-// A row's term is a fixed function of its q (elementary.hpp, to about 2^-58), and terms are
+// A row's term is a fixed function of its q (elementary.hpp, to about 2^-57), and terms are
 // summed exactly, so any order of rows, batches and merges gives the same bits; an integer
 // weight k gives the bits of k repetitions. A mean is rounded once; it lies within 1 ulp of
-// the true mean of the given doubles for m = 0 and |m| >= 2^-3, and within about 2^-58 / m
-// between. The double nearest to -2/3 stands for -2/3 itself, and one below 2^-80 in
-// magnitude for 0.
+// the true mean of the given doubles for m = 0 and |m| >= 2^-3; between, the lesser of 2^-57 / m
+// and 2^-53 |log q|, of the least q, is added to that. The double nearest to -2/3 stands for
+// -2/3 itself, and one below 2^-80 in magnitude for 0. The logarithm of a mean is within 1 ulp
+// and 2^-57 (1 + 1/|m|), 2^-57 for m = 0: its relative error is large where the mean is near 1.
 #pragma once
 
 #include <cstddef>
