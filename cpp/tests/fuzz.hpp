@@ -1,0 +1,48 @@
+// Fixed pseudo-random numbers and damaged states, for tests that look for crashes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "calibrant/bytes.hpp"
+
+namespace fuzz {
+
+// Knuth's MMIX generator, its upper half.
+class Numbers {
+public:
+    std::uint32_t next() {
+        state_ = 6364136223846793005U * state_ + 1442695040888963407U;
+        return static_cast<std::uint32_t>(state_ >> 32);
+    }
+    std::size_t below(std::size_t n) { return next() % n; }
+    double unit() { return (next() + 1.0) * 0x1p-32; }  // in (0, 1]
+
+private:
+    std::uint64_t state_ = 1;
+};
+
+// Cut short, or with a few bits or whole bytes changed.
+inline std::string damage(std::string bytes, Numbers& numbers) {
+    if (numbers.below(8) == 0) bytes.resize(numbers.below(bytes.size() + 1));
+    for (std::size_t k = numbers.below(4); k > 0 && !bytes.empty(); --k) {
+        char& byte = bytes[numbers.below(bytes.size())];
+        const std::uint32_t how = numbers.next();
+        byte = static_cast<char>(how % 4 == 0   ? how >> 8
+                                 : how % 4 == 1 ? 0xFF
+                                                : byte ^ (1 << (how >> 8) % 8));
+    }
+    return bytes;
+}
+
+// The state around a damaged payload, with a checksum that fits.
+inline std::string damage_payload(const std::string& state, calibrant::Kind kind,
+                                  Numbers& numbers) {
+    constexpr std::size_t header = 20, checksum = 4;
+    calibrant::Writer payload;
+    payload.raw(damage(state.substr(header, state.size() - header - checksum), numbers));
+    return calibrant::seal(kind, 1, payload);
+}
+
+}  // namespace fuzz
