@@ -40,6 +40,22 @@ double round_exp(DoubleDouble x) {
     return round_parts(exp_parts(x.high, x.low));
 }
 
+// Where the rows from `begin` on lie, as far as they lie side by side.
+Ahead next_block(const Events& events, std::size_t begin) {
+    Ahead ahead;
+    const std::size_t rows = std::min(block_rows, events.size() - begin);
+    const Column* const columns[] = {&events.y_proba, events.y_true};
+    for (int i = 0; i < 2; ++i) {
+        const Column* const column = columns[i];
+        if (column == nullptr ||
+            column->stride != static_cast<std::ptrdiff_t>(item_size(column->dtype)))
+            continue;
+        ahead.at[i] = column->data + begin * item_size(column->dtype);
+        ahead.bytes[i] = rows * item_size(column->dtype);
+    }
+    return ahead;
+}
+
 }  // namespace
 
 // One thread's share of an update. The named powers of unweighted rows go through the fused
@@ -56,6 +72,7 @@ public:
         for (std::size_t row = begin; row < end; row += block_rows) {
             const std::size_t count = std::min(block_rows, end - row);
             if (!load_events(events, row, count, profile_.q_lim_, block_)) return false;
+            ahead_ = next_block(events, row + count);
             profile_.n_ += block_.n;
             profile_.omitted_ += block_.omitted;
             if (events.sample_weight != nullptr) {
@@ -85,7 +102,7 @@ private:
         std::size_t irregular = n;  // rows the risk kernel does not take
         if (any_named_) {
             RiskBlock sums;
-            kernels().risk(block_.q, n, &sums);
+            kernels().risk(block_.q, n, ahead_, &sums);
             q_sum_.add((static_cast<Int128>(sums.q_high) << 40) + sums.q_low);
             log_sum_.add((static_cast<Int128>(sums.log_high) << 42) + sums.log_low);
             robust_sum_.add((static_cast<Int128>(sums.power_high) << 38) + sums.power_low);
@@ -196,6 +213,7 @@ private:
     FixedSum<58> log_sum_;
     FixedSum<58> robust_sum_;
     EventBlock block_;
+    Ahead ahead_;
     alignas(64) double high_[block_rows], low_[block_rows], exponent_[block_rows];
     alignas(64) double tiny_[block_rows];
 };

@@ -17,6 +17,13 @@ inline constexpr std::size_t block_rows = 512;
 // summed one by one. The double 2^-28 has its last bit at 2^-80.
 inline constexpr double least_gridded = 0x1p-28;
 
+// Memory that is going to be read next, in up to two pieces: a kernel that computes for long asks
+// for it meanwhile, because the processor's own prefetching stops where no memory is read.
+struct Ahead {
+    const void* at[2] = {nullptr, nullptr};
+    std::size_t bytes[2] = {0, 0};
+};
+
 // The sums of a block over the rows with q >= least_gridded, as integers: of q (in units of
 // 2^-40 and 2^-80), log q (2^-16 and 2^-58) and q^(-2/3) (2^-20 and 2^-58).
 struct RiskBlock {
@@ -41,7 +48,7 @@ struct Kernels {
     bool (*products)(const double* x, const double* y, std::size_t n, double* product,
                      double* error);
 
-    void (*risk)(const double* q, std::size_t n, RiskBlock* sums);
+    void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums);
 
     // log q, rounded to a multiple of 2^-58: q positive.
     void (*logs)(const double* q, std::size_t n, double* high, double* low);
