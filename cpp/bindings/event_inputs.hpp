@@ -1,6 +1,7 @@
 // Labels, probabilities and weights as Python gives them, turned into Events.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 
@@ -18,17 +19,21 @@ public:
     EventInputs(const py::object& y_true, const py::object& y_proba,
                 const py::object& sample_weight, bool omit_missing,
                 const char* proba_name = "y_proba", bool may_be_omitted = true);
+    // Labels without probabilities.
+    EventInputs(const py::object& y_true, std::size_t n_classes, const py::object& sample_weight,
+                bool omit_missing);
     EventInputs(const EventInputs&) = delete;  // events_ points into it
     EventInputs& operator=(const EventInputs&) = delete;
     ~EventInputs() = default;
 
     [[nodiscard]] const Events& events() const { return events_; }
-    [[nodiscard]] std::size_t n_values() const { return events_.size() * events_.y_proba.width; }
+    // How many probabilities there are to read; or labels, if there are only those.
+    [[nodiscard]] std::size_t n_values() const {
+        return events_.size() * std::max<std::size_t>(events_.y_proba.width, 1);
+    }
 
 private:
-    std::optional<Input> y_true_;
-    Input y_proba_;
-    std::optional<Input> sample_weight_;
+    std::optional<Input> y_true_, y_proba_, sample_weight_;
     Events events_;
 };
 

@@ -10,6 +10,9 @@
 namespace calibrant {
 namespace {
 
+// Of a matrix: 32 kB.
+constexpr std::size_t values_at_once = 8 * block_rows;
+
 bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::max(); }
 
 bool is_probability(double p) { return p >= 0.0 && p <= 1.0; }
@@ -45,6 +48,21 @@ const T* contiguous(const Column& labels, Dtype dtype, std::size_t begin) {
     return reinterpret_cast<const T*>(at);
 }
 
+// Calls action(labels, kernel) with the kernel that reads labels as they lie, or else with the
+// one for class codes, to which they are converted.
+template <class Action>
+bool with_labels(const Column& labels, std::size_t begin, std::size_t count, Action action) {
+    if (const auto* in_place = contiguous<std::int64_t>(labels, Dtype::int64, begin)) {
+        return action(in_place, kernels().int64_labels);
+    }
+    if (const auto* in_place = contiguous<std::uint8_t>(labels, Dtype::uint8, begin)) {
+        return action(in_place, kernels().uint8_labels);
+    }
+    alignas(64) std::int32_t codes[block_rows];
+    load_labels(labels, begin, count, codes);
+    return action(codes, kernels().int32_labels);
+}
+
 // The common case: one probability per row, nothing may be missing.
 bool load_vector(const Events& events, std::size_t begin, std::size_t count, double q_lim,
                  EventBlock& block) {
@@ -55,22 +73,14 @@ bool load_vector(const Events& events, std::size_t begin, std::size_t count, dou
         p = buffer;
     }
     if (events.y_true == nullptr) return kernels().clip(p, count, q_lim, block.q);
-    const Column& labels = *events.y_true;
-    if (const auto* in_place = contiguous<std::int64_t>(labels, Dtype::int64, begin)) {
-        return kernels().true_class_int64(p, in_place, count, q_lim, block.q);
-    }
-    if (const auto* in_place = contiguous<std::uint8_t>(labels, Dtype::uint8, begin)) {
-        return kernels().true_class_uint8(p, in_place, count, q_lim, block.q);
-    }
-    alignas(64) std::int32_t codes[block_rows];
-    load_labels(labels, begin, count, codes);
-    return kernels().true_class_int32(p, codes, count, q_lim, block.q);
+    return with_labels(*events.y_true, begin, count, [&](const auto* labels, const auto& kernel) {
+        return kernel.true_class(p, labels, count, q_lim, block.q);
+    });
 }
 
 // Classes in columns, nothing may be missing.
 bool load_matrix(const Events& events, std::size_t begin, std::size_t count, double q_lim,
                  EventBlock& block) {
-    constexpr std::size_t values_at_once = 8 * block_rows;
     const std::size_t width = events.y_proba.width;
     alignas(64) std::int32_t labels[block_rows];
     load_labels(*events.y_true, begin, count, labels);
@@ -97,17 +107,16 @@ class RowReader {
 public:
     enum class Verdict { good, missing, bad };
 
-    RowReader(const Events& events, double q_lim)
-        : events_(events), q_lim_(q_lim), row_(events.y_proba.width) {}
+    explicit RowReader(const Events& events) : values(events.y_proba.width), events_(events) {}
 
     Verdict read(std::size_t row) {
-        std::int32_t label = 1;
+        label = 1;
         if (events_.y_true != nullptr) load_labels(*events_.y_true, row, 1, &label);
-        load_row(events_.y_proba, row, row_.data());
+        load_row(events_.y_proba, row, values.data());
         bool missing = label == label_missing;
         bool bad = label == label_invalid ||
                    (label >= 0 && static_cast<std::size_t>(label) >= events_.n_classes());
-        for (const double p : row_) {
+        for (const double p : values) {
             missing = missing || std::isnan(p);
             bad = bad || (!std::isnan(p) && !is_probability(p));
         }
@@ -119,29 +128,34 @@ public:
         }
         if (bad || (missing && !events_.omit_missing)) return Verdict::bad;
         if (missing) return Verdict::missing;
-        const double p = events_.is_matrix ? row_[static_cast<std::size_t>(label)] : row_[0];
-        q = clipped(events_.is_matrix || label == 1 ? p : 1.0 - p, q_lim_);
         return Verdict::good;
     }
 
-    double q = 0.0;
+    // The probability given to what happened.
+    [[nodiscard]] double q() const {
+        if (events_.is_matrix) return values[static_cast<std::size_t>(label)];
+        return label == 1 ? values[0] : 1.0 - values[0];
+    }
+
+    std::vector<double> values;
+    std::int32_t label = 1;
     double weight = 1.0;
 
 private:
     const Events& events_;
-    double q_lim_;
-    std::vector<double> row_;
 };
 
-bool load_rows(const Events& events, std::size_t begin, std::size_t count, double q_lim,
-               EventBlock& block) {
-    RowReader reader(events, q_lim);
+// Calls keep(row in the block, reader) for each row in which nothing is missing.
+template <class Block, class Keep>
+bool load_rows(const Events& events, std::size_t begin, std::size_t count, Block& block,
+               Keep keep) {
+    RowReader reader(events);
     std::size_t kept = 0;
     for (std::size_t row = begin; row < begin + count; ++row) {
         const RowReader::Verdict verdict = reader.read(row);
         if (verdict == RowReader::Verdict::bad) return false;
         if (verdict == RowReader::Verdict::missing) continue;
-        block.q[kept] = reader.q;
+        keep(kept, reader);
         block.weight[kept] = reader.weight;
         ++kept;
     }
@@ -150,19 +164,64 @@ bool load_rows(const Events& events, std::size_t begin, std::size_t count, doubl
     return true;
 }
 
+bool load_weights(const Events& events, std::size_t begin, std::size_t count, double* weight) {
+    if (events.sample_weight == nullptr) return true;
+    load(*events.sample_weight, begin, count, weight);
+    return all_are_weights(weight, count);
+}
+
 }  // namespace
 
 bool load_events(const Events& events, std::size_t begin, std::size_t count, double q_lim,
                  EventBlock& block) {
-    if (events.omit_missing) return load_rows(events, begin, count, q_lim, block);
+    if (events.omit_missing) {
+        return load_rows(events, begin, count, block, [&](std::size_t i, const RowReader& row) {
+            block.q[i] = clipped(row.q(), q_lim);
+        });
+    }
     block.n = count;
     block.omitted = 0;
     const bool good = events.is_matrix ? load_matrix(events, begin, count, q_lim, block)
                                        : load_vector(events, begin, count, q_lim, block);
-    if (!good) return false;
-    if (events.sample_weight == nullptr) return true;
-    load(*events.sample_weight, begin, count, block.weight);
-    return all_are_weights(block.weight, count);
+    return good && load_weights(events, begin, count, block.weight);
+}
+
+OutcomeBlock::OutcomeBlock(const Events& events)
+    : most_rows(std::clamp<std::size_t>(
+          values_at_once / std::max<std::size_t>(events.y_proba.width, 1), 1, block_rows)),
+      p(most_rows * events.y_proba.width) {}
+
+bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
+                   OutcomeBlock& block) {
+    const std::size_t width = events.y_proba.width;
+    if (events.omit_missing) {
+        return load_rows(events, begin, count, block, [&](std::size_t i, const RowReader& row) {
+            std::ranges::copy(row.values, block.p.data() + i * width);
+            block.label[i] = row.label;
+        });
+    }
+    block.n = count;
+    block.omitted = 0;
+    if (!load_weights(events, begin, count, block.weight)) return false;
+    if (!events.is_matrix) {
+        const double* p = in_place(events.y_proba, begin);
+        if (p == nullptr) {
+            load(events.y_proba, begin, count, block.p.data());
+            p = block.p.data();
+        }
+        return with_labels(
+            *events.y_true, begin, count, [&](const auto* labels, const auto& kernel) {
+                return kernel.outcomes(p, labels, count, block.p.data(), block.label);
+            });
+    }
+    load_labels(*events.y_true, begin, count, block.label);
+    if (!all_below(block.label, count, events.n_classes())) return false;
+    load_block(events.y_proba, begin, count, block.p.data());
+    for (std::size_t i = 0; i < count * width; i += block_rows) {
+        const std::size_t n = std::min(block_rows, count * width - i);
+        if (!kernels().clip(&block.p[i], n, 0.0, &block.p[i])) return false;
+    }
+    return true;
 }
 
 void refuse_events(const Events& events, std::size_t begin, std::size_t end,

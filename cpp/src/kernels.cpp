@@ -3,6 +3,9 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "kernel_parts.hpp"
+#include "score_kernels.hpp"
+
 namespace calibrant {
 namespace {
 
@@ -14,15 +17,6 @@ using namespace detail;
     const std::uint64_t bits = bits_of(x + 0.0);
     return bits | (one_bits - bits);
 }
-
-// Removes what the shifts of `snap` added to n summed bit patterns.
-[[gnu::always_inline]] inline std::int64_t unshift(std::uint64_t sum, std::size_t n, double shift) {
-    return static_cast<std::int64_t>(sum - n * bits_of(shift));
-}
-
-struct Rounded {
-    double high, low;
-};
 
 // A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
 // sum with the shift are exact: multiples of 2^(k - 53) below 2^(k - 3), where 2^k is the scale.
@@ -112,12 +106,24 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
     sums->tiny = tiny;
 }
 
-void logs(const double* q, std::size_t n, double* high, double* low) {
+// Two short loops, for the reason that `risk` has five.
+std::size_t logs(const double* q, std::size_t n, double* high, double* low) {
+    alignas(64) double exponent[block_rows], f[block_rows], reciprocal[block_rows];
+    std::uint64_t zeros = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const LogParts log = log_parts(q[i]);
+        const bool is_zero = q[i] == 0.0;
+        zeros += is_zero ? 1U : 0U;
+        const LogReduced reduced = log_reduce(select(is_zero, 1.0, q[i]));
+        exponent[i] = reduced.exponent;
+        f[i] = reduced.f;
+        reciprocal[i] = reduced.reciprocal;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const LogParts log = log_finish({exponent[i], f[i], reciprocal[i]});
         high[i] = log.high;
         low[i] = snap<58>(log.low);
     }
+    return zeros;
 }
 
 // The same terms as in `risk`, for all q > 0.
@@ -268,6 +274,37 @@ bool true_class(const double* __restrict p, const Label* __restrict labels, std:
     return (outside >> 63) == 0 && beyond_one == 0;
 }
 
+template <class Label>
+bool outcomes(const double* p, const Label* __restrict labels, std::size_t n, double* p_copy,
+              std::int32_t* __restrict codes) {
+    std::uint64_t outside = 0;
+    std::uint64_t beyond_one = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double x = p[i];
+        const auto label = static_cast<std::uint64_t>(labels[i]);
+        outside |= outside_unit(x);
+        beyond_one |= label >> 1;
+        p_copy[i] = x;
+        codes[i] = static_cast<std::int32_t>(label);
+    }
+    return (outside >> 63) == 0 && beyond_one == 0;
+}
+
+template <class Label>
+constexpr LabelKernels<Label> label_kernels{true_class<Label>, outcomes<Label>};
+
+void sum_terms(const double* high, const double* low, std::size_t n, const Grid& grid,
+               std::int64_t* high_sum, std::int64_t* low_sum) {
+    const double high_shift = grid.high_shift, low_shift = grid.low_shift;
+    std::uint64_t high_bits = 0, low_bits = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        high_bits += bits_of(high[i] + high_shift);
+        low_bits += bits_of(low[i] + low_shift);
+    }
+    *high_sum = unshift(high_bits, n, high_shift);
+    *low_sum = unshift(low_bits, n, low_shift);
+}
+
 bool clip(const double* p, std::size_t n, double q_lim, double* q) {
     const double most = 1.0 - q_lim;
     std::uint64_t outside = 0;
@@ -301,9 +338,11 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    risk,
                                    logs,
                                    powers,
-                                   true_class<std::int64_t>,
-                                   true_class<std::int32_t>,
-                                   true_class<std::uint8_t>,
+                                   sum_terms,
+                                   score_kernels,
+                                   label_kernels<std::int64_t>,
+                                   label_kernels<std::int32_t>,
+                                   label_kernels<std::uint8_t>,
                                    clip,
                                    log_of,
                                    exp_of,

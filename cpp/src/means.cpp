@@ -180,7 +180,7 @@ private:
         }
         bool scaled = true;
         if (m == 0.0) {
-            kernels().logs(q, n, high_, low_);
+            (void)kernels().logs(q, n, high_, low_);
         } else {
             scaled = kernels().powers(q, n, make_power(m), high_, low_, exponent_);
         }

@@ -1,14 +1,17 @@
 // Events: rows of (what happened, the probabilities given to it, weight), read block by block
-// as the probability q that was given to what happened, checked on the way.
+// and checked on the way: as the probability q that was given to what happened (EventBlock),
+// or as they are, labels and probabilities (OutcomeBlock).
 //
 // Binary: y_proba has shape (n,) and is the probability of label 1, so q = p where the label
 // is 1 and the double nearest to 1 - p where it is 0. Multiclass: y_proba has shape (n, k) and
 // q = p[label]; every one of the k values must lie in [0, 1]. Without y_true the
-// probabilities are taken as they are. q is then clipped to [q_lim, 1 - q_lim].
+// probabilities are taken as they are. q is then clipped to [q_lim, 1 - q_lim]. A y_proba of
+// width 0 stands for labels without probabilities.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "calibrant/column.hpp"
 #include "calibrant/kernels.hpp"
@@ -18,14 +21,18 @@ namespace calibrant {
 struct Events {
     const Column* y_true = nullptr;
     Column y_proba;
-    bool is_matrix = false;  // y_proba has shape (n, k)
+    bool is_matrix = false;         // y_proba has shape (n, k)
+    std::size_t label_classes = 0;  // how many there are, where y_proba has width 0
     const Column* sample_weight = nullptr;
     bool omit_missing = false;   // drop and count rows in which a value is missing
     bool may_be_omitted = true;  // for messages: the caller offers that choice
     const char* proba_name = "y_proba";
 
     [[nodiscard]] std::size_t size() const { return y_proba.size; }
-    [[nodiscard]] std::size_t n_classes() const { return is_matrix ? y_proba.width : 2; }
+    [[nodiscard]] std::size_t n_classes() const {
+        if (y_proba.width == 0) return label_classes;
+        return is_matrix ? y_proba.width : 2;
+    }
 };
 
 struct EventBlock {
@@ -35,10 +42,27 @@ struct EventBlock {
     std::size_t omitted = 0;
 };
 
+// For what needs more than q. p holds rows of y_proba.width values, copied: what was checked is
+// what is used, even if another thread writes to the array meanwhile.
+struct OutcomeBlock {
+    explicit OutcomeBlock(const Events& events);
+
+    std::size_t most_rows;
+    std::vector<double> p;
+    alignas(64) std::int32_t label[block_rows];
+    alignas(64) double weight[block_rows];  // filled only where there are weights
+    std::size_t n = 0;
+    std::size_t omitted = 0;
+};
+
 // Fills block with rows [begin, begin + count), count <= block_rows. Returns false, and leaves
 // the block unspecified, if one of them is bad.
 [[nodiscard]] bool load_events(const Events& events, std::size_t begin, std::size_t count,
                                double q_lim, EventBlock& block);
+
+// The same with count <= block.most_rows, for events that have labels.
+[[nodiscard]] bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
+                                 OutcomeBlock& block);
 
 // Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
 [[noreturn]] void refuse_events(const Events& events, std::size_t begin, std::size_t end,

@@ -39,6 +39,49 @@ struct SumBlock {
     bool rest_left;
 };
 
+// Of labels as they lie in memory.
+template <class Label>
+struct LabelKernels {
+    // The probability given to what happened: p where labels[i] is 1, 1 - p where it is 0,
+    // clipped to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1] or some label
+    // is neither.
+    bool (*true_class)(const double* p, const Label* labels, std::size_t n, double q_lim,
+                       double* q);
+
+    // Copies both, with the same checks. p_copy may be p.
+    bool (*outcomes)(const double* p, const Label* labels, std::size_t n, double* p_copy,
+                     std::int32_t* codes);
+};
+
+// A term is high + low: high a multiple of 2^-high_bits, low of 2^-low_bits.
+struct Grid {
+    int high_bits, low_bits;
+    double high_shift, low_shift;  // detail::snap_shift of both
+};
+inline constexpr Grid score_grid{30, 80, detail::snap_shift<30>, detail::snap_shift<80>};
+inline constexpr Grid log_grid{16, 58, detail::snap_shift<16>, detail::snap_shift<58>};
+
+// The terms of the scores, each high + low on the score_grid.
+struct ScoreKernels {
+    // (p - label)^2, to 2^-80.
+    void (*brier)(const double* p, const std::int32_t* label, std::size_t n, double* high,
+                  double* low);
+    // q / sqrt(p^2 + (1 - p)^2), where q is p for label 1 and 1 - p for label 0, to 2^-80.
+    void (*spherical)(const double* p, const std::int32_t* label, std::size_t n, double* high,
+                      double* low);
+
+    // The sum over each row's `width` values of their squares, each to 2^-81; width <= 2^20.
+    void (*row_squares)(const double* values, std::size_t rows, std::size_t width, double* high,
+                        double* low);
+    // squares - 2 q + 1: squares as row_squares gives them, each q to 2^-81.
+    void (*brier_of_squares)(const double* q, const double* squares_high, const double* squares_low,
+                             std::size_t n, double* high, double* low);
+    // q / sqrt(squares); squares positive.
+    void (*spherical_of_squares)(const double* q, const double* squares_high,
+                                 const double* squares_low, std::size_t n, double* high,
+                                 double* low);
+};
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -50,8 +93,9 @@ struct Kernels {
 
     void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums);
 
-    // log q, rounded to a multiple of 2^-58: q positive.
-    void (*logs)(const double* q, std::size_t n, double* high, double* low);
+    // log q, rounded to a multiple of 2^-58; of 0, which has none, it is 0. Returns how many
+    // are 0. q not negative.
+    std::size_t (*logs)(const double* q, std::size_t n, double* high, double* low);
 
     // The term of q in the mean of power m, (high + low) * 2^exponent, from log q as `logs`
     // gives it before rounding. For m = -2/3 and q >= least_gridded it is rounded to 2^-58,
@@ -60,17 +104,18 @@ struct Kernels {
     bool (*powers)(const double* q, std::size_t n, Power m, double* high, double* low,
                    double* exponent);
 
-    // The probability given to what happened: p where labels[i] is 1, 1 - p where it is 0,
-    // clipped to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1] or some label
-    // is neither.
-    template <class Label>
-    using TrueClass = bool (*)(const double* p, const Label* labels, std::size_t n, double q_lim,
-                               double* q);
-    TrueClass<std::int64_t> true_class_int64;
-    TrueClass<std::int32_t> true_class_int32;
-    TrueClass<std::uint8_t> true_class_uint8;
+    // The sums of terms on a grid, as integers: of the high parts in units of 2^-high_bits, of
+    // the low ones in units of 2^-low_bits.
+    void (*sum_terms)(const double* high, const double* low, std::size_t n, const Grid& grid,
+                      std::int64_t* high_sum, std::int64_t* low_sum);
 
-    // Clips in the same way. Returns false if some p is not in [0, 1]. q may be p.
+    ScoreKernels scores;
+
+    LabelKernels<std::int64_t> int64_labels;
+    LabelKernels<std::int32_t> int32_labels;
+    LabelKernels<std::uint8_t> uint8_labels;
+
+    // Clips p to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1]. q may be p.
     bool (*clip)(const double* p, std::size_t n, double q_lim, double* q);
 
     void (*log)(const double* x, std::size_t n, double* result);
