@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, m) {
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
     register_means(m);
+    register_scores(m);
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");
     register_elementary(testing);

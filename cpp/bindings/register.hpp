@@ -7,6 +7,7 @@ namespace calibrant::bindings {
 
 void register_config(pybind11::module_& m);
 void register_means(pybind11::module_& m);
+void register_scores(pybind11::module_& m);
 
 // For the tests of calibrant only.
 void register_elementary(pybind11::module_& testing);

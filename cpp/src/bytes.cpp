@@ -63,6 +63,8 @@ std::string name(Kind kind) {
             return "FixedSum";
         case Kind::risk_profile:
             return "RiskProfile";
+        case Kind::score_sums:
+            return "ScoreSums";
         case Kind::row_counter:
             return "RowCounter";
     }

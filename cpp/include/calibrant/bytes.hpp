@@ -31,6 +31,7 @@ enum class Kind : std::uint16_t {
     exact_sum = 1,
     fixed_sum = 2,
     risk_profile = 3,
+    score_sums = 4,
     row_counter = 65535,  // of the tests
 };
 

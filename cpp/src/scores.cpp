@@ -1,0 +1,355 @@
+#include "calibrant/scores.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+#include "calibrant/check.hpp"
+#include "calibrant/double_double.hpp"
+
+namespace calibrant {
+namespace {
+
+// Values of y_proba a worker takes at a time, some 20 microseconds. A second thread is worth
+// waking for 100 microseconds of work.
+constexpr std::size_t chunk_values = 16 * block_rows;
+constexpr std::size_t chunks_per_worker = 4;
+
+// Below this sum of squares the grid of 2^-80 is too coarse for the spherical score. Rows of at
+// most most_classes values that sum to 1 have more.
+constexpr double least_squares = 0x1p-20;
+
+std::size_t columns_of(const Events& events) {
+    if (events.y_proba.width == 0) return events.label_classes;
+    return events.is_matrix ? events.y_proba.width : 1;
+}
+
+std::string shape_text(std::size_t columns) {
+    return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
+}
+
+// sum / weight, rounded once.
+double rounded_ratio(const ExactSum& sum, const ExactSum& weight) {
+    const ScaledDoubleDouble ratio = divide(sum.value(), weight.value());
+    return std::ldexp(ratio.value.high,
+                      static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000)));
+}
+
+}  // namespace
+
+// One thread's share of an update. Every score makes the terms of a block, high and low, and
+// all terms are summed in the same two ways: with weights or without.
+class ScoreWorker {
+public:
+    ScoreWorker(const ScoreSums& parameters, const Events& events)
+        : sums_(parameters.empty()), events_(events), block_(events) {
+        sums_.columns_ = columns_of(events);
+        sums_.class_weight_.resize(events.n_classes());
+        counts_.resize(events.n_classes());
+    }
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_.most_rows) {
+            const std::size_t count = std::min(block_.most_rows, end - row);
+            if (!load_outcomes(events_, row, count, block_)) return false;
+            sums_.n_ += block_.n;
+            sums_.omitted_ += block_.omitted;
+            add_classes();
+            if (events_.is_matrix) pick_true_class();
+            if (sums_.scores_.has(Score::log)) add_log();
+            if (events_.is_matrix) {
+                add_of_squares();
+            } else {
+                add_of_vector();
+            }
+        }
+        return true;
+    }
+
+    void finish_into(ScoreSums& total) {
+        for (std::size_t j = 0; j < counts_.size(); ++j) {
+            sums_.class_weight_[j].add(static_cast<Int128>(counts_[j]), 0);
+        }
+        total.merge(sums_);
+    }
+
+private:
+    [[nodiscard]] bool weighted() const { return events_.sample_weight != nullptr; }
+
+    void add_classes() {
+        const std::size_t n = block_.n;
+        if (counts_.size() > 2) {
+            for (std::size_t i = 0; i < n; ++i) {
+                const auto label = static_cast<std::size_t>(block_.label[i]);
+                if (weighted()) {
+                    sums_.class_weight_[label].add(block_.weight[i]);
+                } else {
+                    ++counts_[label];
+                }
+            }
+        } else if (weighted()) {
+            // Block by block, which is faster: masked by the label, and by its opposite.
+            for (std::int32_t label = 0; label < 2; ++label) {
+                for (std::size_t i = 0; i < n; ++i) {
+                    high_[i] = block_.label[i] == label ? block_.weight[i] : 0.0;
+                }
+                sums_.class_weight_[static_cast<std::size_t>(label)].add_block(high_, n);
+            }
+        } else {
+            std::int32_t ones = 0;
+            for (std::size_t i = 0; i < n; ++i) ones += block_.label[i];
+            counts_[1] += static_cast<std::uint64_t>(ones);
+            counts_[0] += n - static_cast<std::uint64_t>(ones);
+        }
+    }
+
+    void pick_true_class() {
+        const std::size_t width = events_.y_proba.width;
+        if (width == 0) return;
+        for (std::size_t i = 0; i < block_.n; ++i) {
+            q_[i] = block_.p[i * width + static_cast<std::size_t>(block_.label[i])];
+        }
+    }
+
+    void add_log() {
+        const std::size_t n = block_.n;
+        // Checked already: neither kernel can find a bad value.
+        if (events_.is_matrix) {
+            (void)kernels().clip(q_, n, sums_.q_lim_, clipped_);
+        } else {
+            (void)kernels().int32_labels.true_class(block_.p.data(), block_.label, n, sums_.q_lim_,
+                                                    clipped_);
+        }
+        // A q of 0 has no term: zeros are counted, and decide the score.
+        std::size_t zeros = kernels().logs(clipped_, n, high_, low_);
+        for (std::size_t i = 0; weighted() && zeros != 0 && i < n; ++i) {
+            if (clipped_[i] == 0.0 && block_.weight[i] == 0.0) --zeros;
+        }
+        sums_.zeros_ += zeros;
+        add_terms(Score::log, log_grid);
+    }
+
+    void add_of_vector() {
+        const double* p = block_.p.data();
+        if (sums_.scores_.has(Score::brier)) {
+            kernels().scores.brier(p, block_.label, block_.n, high_, low_);
+            add_terms(Score::brier, score_grid);
+        }
+        if (sums_.scores_.has(Score::spherical)) {
+            kernels().scores.spherical(p, block_.label, block_.n, high_, low_);
+            add_terms(Score::spherical, score_grid);
+        }
+    }
+
+    void add_of_squares() {
+        const bool with_spherical = sums_.scores_.has(Score::spherical);
+        if (!sums_.scores_.has(Score::brier) && !with_spherical) return;
+        const std::size_t n = block_.n;
+        const ScoreKernels& kernel = kernels().scores;
+        kernel.row_squares(block_.p.data(), n, events_.y_proba.width, squares_high_, squares_low_);
+        if (sums_.scores_.has(Score::brier)) {
+            kernel.brier_of_squares(q_, squares_high_, squares_low_, n, high_, low_);
+            add_terms(Score::brier, score_grid);
+        }
+        if (!with_spherical) return;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (squares_high_[i] < least_squares) enlarge_row(i);
+        }
+        kernel.spherical_of_squares(q_, squares_high_, squares_low_, n, high_, low_);
+        add_terms(Score::spherical, score_grid);
+    }
+
+    // The spherical score does not depend on a row's scale: a power of two, which is exact,
+    // brings the largest value into [1/2, 1).
+    void enlarge_row(std::size_t i) {
+        const std::size_t width = events_.y_proba.width;
+        double* const row = &block_.p[i * width];
+        const double largest = *std::max_element(row, row + width);
+        if (largest == 0.0) {
+            squares_high_[i] = 1.0;
+            return;
+        }
+        const int exponent = std::ilogb(largest) + 1;
+        for (std::size_t j = 0; j < width; ++j) row[j] = std::ldexp(row[j], -exponent);
+        q_[i] = std::ldexp(q_[i], -exponent);
+        kernels().scores.row_squares(row, 1, width, &squares_high_[i], &squares_low_[i]);
+    }
+
+    void add_terms(Score score, const Grid& grid) {
+        ExactSum& sum = sums_.sums_[static_cast<std::size_t>(score)];
+        if (weighted()) {
+            sum.add_products(block_.weight, high_, block_.n);
+            sum.add_products(block_.weight, low_, block_.n);
+            return;
+        }
+        std::int64_t high_sum = 0;
+        std::int64_t low_sum = 0;
+        kernels().sum_terms(high_, low_, block_.n, grid, &high_sum, &low_sum);
+        sum.add(static_cast<Int128>(high_sum), -grid.high_bits);
+        sum.add(static_cast<Int128>(low_sum), -grid.low_bits);
+    }
+
+    ScoreSums sums_;
+    const Events& events_;
+    OutcomeBlock block_;
+    std::vector<std::uint64_t> counts_;  // of rows without weights, by class
+    alignas(64) double q_[block_rows];   // (n, k) only: the probability of the label
+    alignas(64) double clipped_[block_rows];
+    alignas(64) double high_[block_rows], low_[block_rows];
+    alignas(64) double squares_high_[block_rows], squares_low_[block_rows];
+};
+
+ScoreSums::ScoreSums(ScoreSet scores, double q_lim) : scores_(scores), q_lim_(q_lim + 0.0) {
+    if (!(q_lim >= 0.0 && q_lim < 0.5)) {
+        throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
+    }
+}
+
+void ScoreSums::update(const Events& events, std::uint64_t rows_before, Poll poll) {
+    const std::size_t n = events.size();
+    if (n == 0) return;
+    if (events.n_classes() < 2 || events.n_classes() > most_classes) {
+        throw InvalidInput("scores need 2 to 2^20 classes, got " +
+                           std::to_string(events.n_classes()));
+    }
+    const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
+    const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
+    const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
+    std::vector<ScoreWorker> team;
+    team.reserve(workers);
+    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, events);
+    const std::size_t failed = for_each_chunk(
+        n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            return team[worker].add(begin, end);
+        });
+    if (failed != npos) {
+        refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
+    }
+    for (ScoreWorker& worker : team) worker.finish_into(*this);
+}
+
+void ScoreSums::merge(const ScoreSums& other) {
+    if (scores_ != other.scores_) {
+        throw std::invalid_argument("cannot merge sums of different scores");
+    }
+    if (q_lim_ != other.q_lim_) {
+        throw std::invalid_argument("cannot merge scores with q_lim " + number_text(other.q_lim_) +
+                                    " into scores with q_lim " + number_text(q_lim_));
+    }
+    if (other.columns_ == 0) return;
+    if (columns_ != 0 && columns_ != other.columns_) {
+        throw InvalidInput("y_proba must keep its shape: " + shape_text(columns_) +
+                           " so far, now " + shape_text(other.columns_));
+    }
+    ScoreSums merged = *this;
+    merged.columns_ = other.columns_;
+    merged.n_ = checked_add(n_, other.n_);
+    merged.omitted_ = checked_add(omitted_, other.omitted_);
+    merged.zeros_ = checked_add(zeros_, other.zeros_);
+    merged.class_weight_.resize(other.class_weight_.size());
+    for (std::size_t j = 0; j < merged.class_weight_.size(); ++j) {
+        merged.class_weight_[j].merge(other.class_weight_[j]);
+    }
+    for (std::size_t i = 0; i < n_scores; ++i) merged.sums_[i].merge(other.sums_[i]);
+    *this = std::move(merged);
+}
+
+ExactSum ScoreSums::weight() const {
+    ExactSum total;
+    for (const ExactSum& weight : class_weight_) total.merge(weight);
+    if (total.is_zero()) {
+        throw InvalidInput(n_ == 0 ? "a score needs at least one row, got none"
+                                   : "a score needs a row with positive weight, all " +
+                                         std::to_string(n_) + " have weight 0");
+    }
+    return total;
+}
+
+double ScoreSums::mean(Score score) const {
+    if (!scores_.has(score)) throw std::invalid_argument("the score was not kept");
+    const ExactSum& sum = sums_[static_cast<std::size_t>(score)];
+    const ExactSum total = weight();
+    if (score != Score::log) return rounded_ratio(sum, total);
+    if (zeros_ != 0) return std::numeric_limits<double>::infinity();
+    return 0.0 - rounded_ratio(sum, total);  // never -0
+}
+
+std::vector<double> ScoreSums::class_frequencies() const {
+    const ExactSum total = weight();
+    std::vector<double> frequencies;
+    frequencies.reserve(class_weight_.size());
+    for (const ExactSum& weight : class_weight_) {
+        frequencies.push_back(rounded_ratio(weight, total));
+    }
+    return frequencies;
+}
+
+double ScoreSums::gini() const {
+    const ExactSum total = weight();
+    DoubleDouble sum;
+    for (const ExactSum& weight : class_weight_) {
+        ExactSum others = total;  // 1 - pi from exact sums, so that nothing cancels
+        others.subtract(weight);
+        const ScaledDoubleDouble here = divide(weight.value(), total.value());
+        const ScaledDoubleDouble there = divide(others.value(), total.value());
+        const DoubleDouble product = here.value * there.value;
+        const double scale = std::ldexp(
+            1.0, static_cast<int>(std::max<std::int64_t>(here.exponent + there.exponent, -2000)));
+        sum = sum + DoubleDouble{product.high * scale, product.low * scale};
+    }
+    return sum.high;
+}
+
+std::string ScoreSums::to_bytes() const {
+    Writer out;
+    out.u8(scores_.bits());
+    out.f64(q_lim_);
+    out.u64(columns_);
+    out.u64(n_);
+    out.u64(omitted_);
+    out.u64(zeros_);
+    out.u64(class_weight_.size());
+    for (const ExactSum& weight : class_weight_) weight.write(out);
+    for (std::size_t i = 0; i < n_scores; ++i) {
+        if (scores_.has(static_cast<Score>(i))) sums_[i].write(out);
+    }
+    return seal(kind, 1, out);
+}
+
+ScoreSums ScoreSums::from_bytes(std::string_view bytes) {
+    constexpr std::size_t least_sum_bytes = 17;
+    Reader in = open(bytes, kind, 1);
+    const ScoreSet scores(in.u8());
+    const double q_lim = in.f64();
+    if (scores.bits() >= 1U << n_scores || std::signbit(q_lim) || !(q_lim < 0.5)) {
+        throw CorruptState("malformed state: unknown scores, or q_lim out of range");
+    }
+    ScoreSums result(scores, q_lim);
+    const std::uint64_t columns = in.u64();
+    result.n_ = in.u64();
+    result.omitted_ = in.u64();
+    result.zeros_ = in.u64();
+    result.class_weight_.resize(in.count(least_sum_bytes));
+    const std::size_t classes = result.class_weight_.size();
+    bool consistent = classes <= most_classes && classes == (columns == 1 ? 2 : columns) &&
+                      result.zeros_ <= result.n_;
+    result.columns_ = static_cast<std::size_t>(columns);
+    for (ExactSum& weight : result.class_weight_) {
+        weight = ExactSum::read(in);
+        consistent =
+            consistent && weight.value().high >= 0.0 && (result.n_ != 0 || weight.is_zero());
+    }
+    for (std::size_t i = 0; i < n_scores; ++i) {
+        if (scores.has(static_cast<Score>(i))) result.sums_[i] = ExactSum::read(in);
+        consistent = consistent && (result.n_ != 0 || result.sums_[i].is_zero());
+    }
+    in.finish();
+    if (!consistent || (columns == 0 && (result.n_ != 0 || result.omitted_ != 0))) {
+        throw CorruptState("malformed state: counts and sums of the scores disagree");
+    }
+    return result;
+}
+
+}  // namespace calibrant
