@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import means, streaming
+from calibrant import means, scores, streaming
 from calibrant._core import __version__
 from calibrant.config import get_num_threads, set_num_threads, show_config
 from calibrant.means import (
@@ -20,23 +20,40 @@ from calibrant.means import (
     risk_profile,
     tsallis_entropy,
 )
+from calibrant.scores import (
+    ScoreSummary,
+    brier_score,
+    brier_skill_score,
+    gini_impurity,
+    log_score,
+    optimal_constant,
+    spherical_score,
+)
 
 __all__ = [
     "CrossEntropyProbability",
     "MeanSpectrum",
     "RiskProfile",
+    "ScoreSummary",
     "__version__",
+    "brier_score",
+    "brier_skill_score",
     "coupling_to_power",
     "cross_entropy_probability",
     "generalized_mean",
     "get_num_threads",
+    "gini_impurity",
+    "log_score",
     "mean_spectrum",
     "means",
+    "optimal_constant",
     "power_to_coupling",
     "renyi_entropy",
     "risk_profile",
+    "scores",
     "set_num_threads",
     "show_config",
+    "spherical_score",
     "streaming",
     "tsallis_entropy",
 ]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from calibrant import _core, means
+from calibrant import _core, means, scores
 from calibrant._accumulator import Accumulator
 from calibrant._labels import class_codes
 
-__all__ = ["RiskProfile"]
+__all__ = ["RiskProfile", "Scores"]
 
 
 class RiskProfile(Accumulator[_core.RiskProfile]):
@@ -88,3 +89,82 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
 
     def _parameters(self) -> dict[str, object]:
         return {"powers": tuple(self._state.powers[3:]), "q_lim": self._state.q_lim}
+
+
+class Scores(Accumulator[_core.ScoreSums]):
+    """Accumulator of the Brier, log and spherical scores, in constant memory.
+
+    The first batch decides whether y_proba has shape (n,) or (n, k), since the Brier score of
+    two columns is twice that of one; later batches must keep to it. Batches without rows fit
+    with all.
+
+    Parameters
+    ----------
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip the probabilities of what happened to [q_lim, 1 - q_lim], for the log score only.
+
+    Examples
+    --------
+    >>> left, right = Scores(), Scores()
+    >>> left.update([1, 0], [0.75, 0.5])
+    >>> right.update([1], [0.5])
+    >>> left.merge(right).result()
+    ScoreSummary(brier=0.1875, log=0.557992, spherical=0.787632, n=3)
+    >>> left.optimal_constant()
+    array([0.33333333, 0.66666667])
+    """
+
+    __slots__ = ()
+    _State = _core.ScoreSums
+
+    def __init__(self, *, q_lim: float = 0.0) -> None:
+        self._state = scores.core_sums(brier=True, log=True, spherical=True, q_lim=q_lim)
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
+        nan_policy: means.NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows; the arguments are those of `calibrant.brier_score`.
+
+        If a row is refused, or the call is interrupted, nothing of the batch is added.
+        """
+        omit = means.check_nan_policy(nan_policy)
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        self._state.update(codes, y_proba, sample_weight, omit)
+
+    def result(self) -> scores.ScoreSummary:
+        """Return the scores of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        return scores.ScoreSummary._of(self._state)
+
+    def optimal_constant(self) -> NDArray[np.float64]:
+        """Return the class frequencies, as `calibrant.optimal_constant` of the rows so far."""
+        return self._state.class_frequencies()
+
+    def brier_skill_score(self) -> float:
+        """Return the skill beyond the class frequencies, as `calibrant.brier_skill_score`."""
+        return scores.skill_beyond_frequencies(self._state)
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._state.n_omitted
+
+    @classmethod
+    def _check(cls, state: _core.ScoreSums) -> None:
+        if state.scores != ["brier", "log", "spherical"]:
+            raise ValueError(f"state of Scores must hold all three, found {state.scores}")
+
+    def _parameters(self) -> dict[str, object]:
+        return {"q_lim": self._state.q_lim}

@@ -1,0 +1,382 @@
+"""Proper scores: the Brier, log and spherical score, and what the best constant achieves.
+
+A score is *strictly proper* if, in expectation, only the true probabilities reach its best
+value; all three are. With q the probability that was given to what happened,
+
+    Brier      mean (p - y)^2, or the mean over rows of sum_j (p_j - [j happened])^2
+    log        mean -ln q
+    spherical  mean q / sqrt(sum_j p_j^2)
+
+Brier and log are losses, 0 at best; the spherical score is a gain, 1 at best.
+
+Sums are exact: no result depends on the order of rows, the number of threads or how the
+rows were split, and an integer weight k is k repetitions, to the last bit.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibrant import _core
+from calibrant._labels import class_codes
+from calibrant._result import Result
+from calibrant.means import NanPolicy, check_nan_policy
+
+__all__ = [
+    "ScoreSummary",
+    "brier_score",
+    "brier_skill_score",
+    "gini_impurity",
+    "log_score",
+    "optimal_constant",
+    "spherical_score",
+]
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreSummary(Result):
+    """Three proper scores of the same rows.
+
+    Attributes
+    ----------
+    brier, log, spherical : float
+        As `brier_score`, `log_score` and `spherical_score` give them.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    q_lim : float
+        For the log score, probabilities were clipped to [q_lim, 1 - q_lim].
+    """
+
+    brier: float
+    log: float
+    spherical: float
+    n: int = 0
+    n_omitted: int = 0
+    q_lim: float = 0.0
+
+    @classmethod
+    def _of(cls, state: _core.ScoreSums) -> ScoreSummary:
+        return cls(
+            state.brier(), state.log(), state.spherical(), state.n, state.n_omitted, state.q_lim
+        )
+
+
+def core_sums(
+    *, brier: bool = False, log: bool = False, spherical: bool = False, q_lim: Any = 0.0
+) -> _core.ScoreSums:
+    """Make an empty accumulator of the core, for these scores."""
+    if not isinstance(q_lim, numbers.Real):
+        raise TypeError(f"q_lim must be a real number, got {q_lim!r}")
+    return _core.ScoreSums(brier, log, spherical, float(q_lim))
+
+
+def _scored(
+    state: _core.ScoreSums,
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    sample_weight: ArrayLike | None,
+    pos_label: object | None,
+    labels: ArrayLike | None,
+    nan_policy: NanPolicy,
+) -> _core.ScoreSums:
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
+    return state
+
+
+def brier_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Mean squared difference between probabilities and outcomes; 0 is perfect.
+
+    The shape of y_proba decides the scale. For (n,) it is the mean of (p - y)^2, from 0 to 1.
+    For (n, k) it is the mean of the sum over classes, sum_j (p_j - [j happened])^2, from 0 to 2;
+    hence two columns give twice the value of one.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1, of any integer, bool or integral float type.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. float32 and float64
+        of any stride are read in place. Rows need not sum to 1.
+    sample_weight : array of shape (n,), finite and not negative, optional
+        A row of weight 2 counts like two rows.
+    pos_label : optional
+        The label of the positive class of a binary problem, where it is not 1.
+    labels : sequence, optional
+        The class labels in the order of y_proba's columns, where they are not 0 to k - 1; for
+        a binary problem the negative, then the positive one.
+    nan_policy : {"raise", "omit"}
+        What to do with NaN or missing values: refuse them, or leave their rows out.
+
+    See Also
+    --------
+    calibrant.streaming.Scores : the same for batches and many machines
+
+    Notes
+    -----
+    scikit-learn's ``brier_score_loss`` is the same for shape (n,); for (n, k) it is the same
+    with ``scale_by_half=False`` and half of this with ``scale_by_half=True``. Its default,
+    ``"auto"``, halves for two classes and not for more.
+
+    Examples
+    --------
+    >>> brier_score([1, 0], [0.75, 0.5])
+    0.15625
+    >>> brier_score([1, 0], [[0.25, 0.75], [0.5, 0.5]])
+    0.3125
+    """
+    state = _scored(
+        core_sums(brier=True), y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+    )
+    return state.brier()
+
+
+def log_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    q_lim: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Mean of -ln q, in nats, of the probabilities q given to what happened; 0 is perfect.
+
+    It is minus the logarithm of the accuracy of `risk_profile`.
+
+    Parameters
+    ----------
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip q to [q_lim, 1 - q_lim]: the precision claimed for the probabilities. Without it
+        a single q = 0 makes the score infinite.
+    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+        As for `brier_score`.
+
+    Notes
+    -----
+    scikit-learn's ``log_loss`` clips to the machine epsilon of y_proba's type, so that its
+    value for a q of 0 depends on that type, and divides rows that do not sum to 1 by their
+    sum; rows are taken as they are here.
+
+    Examples
+    --------
+    >>> log_score([1, 0], [0.5, 0.75])
+    1.0397207708399179
+    >>> log_score([1, 0], [0.5, 1.0])
+    inf
+    >>> log_score([1, 0], [0.5, 1.0], q_lim=0.125)
+    1.3862943611198906
+    """
+    state = core_sums(log=True, q_lim=q_lim)
+    return _scored(state, y_true, y_proba, sample_weight, pos_label, labels, nan_policy).log()
+
+
+def spherical_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Mean of q / sqrt(sum_j p_j^2), from 0 to 1; higher is better, 1 is perfect.
+
+    q is the probability given to what happened, and the sum is over all classes: for shape (n,)
+    over p and 1 - p. A row of zeros, whose direction is undefined, scores 0.
+
+    Parameters
+    ----------
+    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+        As for `brier_score`.
+
+    Examples
+    --------
+    >>> spherical_score([1, 0], [0.5, 0.5])
+    0.7071067811865476
+    >>> spherical_score([0, 1], [[0.6, 0.8], [0.6, 0.8]])
+    0.7
+    """
+    state = core_sums(spherical=True)
+    return _scored(state, y_true, y_proba, sample_weight, pos_label, labels, nan_policy).spherical()
+
+
+def brier_skill_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    reference: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Brier score relative to a reference forecast, 1 - BS / BS_ref.
+
+    1 is perfect, 0 is as good as the reference, below 0 is worse.
+
+    Parameters
+    ----------
+    reference : array that can be broadcast to the shape of y_proba, optional
+        The forecast to compare with: for each row, or one for all rows (a number for shape
+        (n,), k numbers for shape (n, k)). By default the class frequencies of y_true itself,
+        which no constant forecast can beat on these rows.
+    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+        As for `brier_score`. With "omit", rows are left out if anything is missing in them,
+        the reference included.
+
+    Raises
+    ------
+    ValueError
+        If the reference is perfect, so that the skill is undefined; by default that is where
+        all rows are of one class.
+
+    Examples
+    --------
+    >>> brier_skill_score([1, 0], [0.75, 0.5])
+    0.375
+    >>> brier_skill_score([1, 0], [0.75, 0.5], reference=0.25)
+    0.5
+    """
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    omit = check_nan_policy(nan_policy)
+    state = core_sums(brier=True)
+    if reference is None:
+        state.update(codes, y_proba, sample_weight, omit)
+        return skill_beyond_frequencies(state)
+    forecast = np.asarray(y_proba)
+    try:
+        other = np.broadcast_to(np.asarray(reference), forecast.shape)
+    except ValueError as error:
+        raise ValueError(
+            f"reference must fit y_proba of shape {forecast.shape}, got shape {np.shape(reference)}"
+        ) from error
+    if omit:
+        missing = np.isnan(forecast) | np.isnan(other)
+        missing = missing.any(axis=1) if missing.ndim == 2 else missing
+        weight = np.ones(len(missing)) if sample_weight is None else np.asarray(sample_weight)
+        sample_weight = np.where(missing, np.nan, weight)  # left out of both scores
+    state.update(codes, forecast, sample_weight, omit)
+    reference_state = core_sums(brier=True)
+    reference_state.update(codes, other, sample_weight, omit)
+    return _skill(state.brier(), reference_state.brier(), "the reference is perfect")
+
+
+def skill_beyond_frequencies(state: _core.ScoreSums) -> float:
+    """Skill of the summed forecasts over the class frequencies of the same rows."""
+    brier = state.brier()
+    of_frequencies = state.gini() / 2 if state.columns == 1 else state.gini()
+    return _skill(brier, of_frequencies, "all rows are of one class")
+
+
+def _skill(brier: float, of_reference: float, why_zero: str) -> float:
+    if of_reference == 0.0:
+        raise ValueError(f"the Brier skill score is undefined: {why_zero}, so its Brier score is 0")
+    return (of_reference - brier) / of_reference
+
+
+def _classes(
+    y_true: ArrayLike,
+    n_classes: int | None,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    nan_policy: NanPolicy,
+) -> _core.ScoreSums:
+    omit = check_nan_policy(nan_policy)
+    codes = class_codes(y_true, None, labels=labels, pos_label=None)
+    if labels is not None:
+        if n_classes is not None:
+            raise ValueError("pass labels or n_classes, not both: labels already says how many")
+        n_classes = np.size(labels)
+    if n_classes is None:
+        n_classes = max(_largest_code(codes) + 1, 2)
+    if n_classes < 2:
+        raise ValueError(f"n_classes must be at least 2, got {n_classes}")
+    state = core_sums()
+    state.update_labels(codes, n_classes, sample_weight, omit)
+    return state
+
+
+def _largest_code(codes: ArrayLike) -> int:
+    values = np.asarray(codes)
+    if values.size == 0 or values.dtype.kind not in "biuf":
+        return 0  # the core says what is wrong with it
+    largest = np.nanmax(values) if values.dtype.kind == "f" else values.max()
+    return int(largest) if 0 <= largest < 2**20 else 0
+
+
+def optimal_constant(
+    y_true: ArrayLike,
+    *,
+    n_classes: int | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> NDArray[np.float64]:
+    """Class frequencies: the constant forecast with the best Brier and log score.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1, or what ``labels`` lists.
+    n_classes : int, optional
+        k; by default one more than the largest code, and at least 2.
+    labels : sequence, optional
+        The class labels, in the order in which their frequencies are wanted.
+    sample_weight, nan_policy
+        As for `brier_score`.
+
+    Returns
+    -------
+    array of shape (k,)
+        For a binary problem, ``[1]`` is the forecast of shape (n,).
+
+    Examples
+    --------
+    >>> optimal_constant([0, 1, 2, 1])
+    array([0.25, 0.5 , 0.25])
+    """
+    return _classes(y_true, n_classes, labels, sample_weight, nan_policy).class_frequencies()
+
+
+def gini_impurity(
+    y_true: ArrayLike,
+    *,
+    n_classes: int | None = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Gini impurity of labels, sum_j pi_j (1 - pi_j) over the class frequencies pi.
+
+    It is the Brier score, in the sum form, of the best constant forecast: the risk of a node of
+    a decision tree per row. The one-column form of a binary problem gives half of it.
+
+    Parameters
+    ----------
+    y_true, n_classes, labels, sample_weight, nan_policy
+        As for `optimal_constant`; classes without rows change nothing.
+
+    Examples
+    --------
+    >>> y_true = [0, 1, 2, 1]
+    >>> gini_impurity(y_true)
+    0.625
+    >>> brier_score(y_true, [optimal_constant(y_true)] * 4)
+    0.625
+    """
+    return _classes(y_true, n_classes, labels, sample_weight, nan_policy).gini()
