@@ -94,6 +94,49 @@ def cross_entropy_probability(p, q, weights):
         return model, source, model / source
 
 
+def _weighted_mean(terms, weights):
+    weights = [1] * len(terms) if weights is None else [exact(float(w)) for w in weights]
+    pairs = zip(weights, terms, strict=True)
+    return mpmath.fsum(w * t for w, t in pairs if w) / mpmath.fsum(weights)
+
+
+def _columns(p):
+    """All classes' probabilities: of shape (n,), that of class 0 is 1 - p, not rounded."""
+    if hasattr(p, "__len__"):
+        return [exact(float(x)) for x in p]
+    return [1 - exact(float(p)), exact(float(p))]
+
+
+def brier_score(y_true, y_proba, weights=None):
+    """(p - y)^2 for a number, sum_j (p_j - [j happened])^2 for a row; averaged."""
+    with mpmath.workdps(DIGITS):
+        terms = []
+        for label, p in zip(y_true, y_proba, strict=True):
+            squares = [(x - (j == label)) ** 2 for j, x in enumerate(_columns(p))]
+            terms.append(mpmath.fsum(squares) if hasattr(p, "__len__") else squares[1])
+        return _weighted_mean(terms, weights)
+
+
+def spherical_score(y_true, y_proba, weights=None):
+    """q / sqrt(sum_j p_j^2), and 0 for a row of zeros; averaged."""
+    with mpmath.workdps(DIGITS):
+        terms = []
+        for label, p in zip(y_true, y_proba, strict=True):
+            columns = _columns(p)
+            norm = mpmath.sqrt(mpmath.fsum(x * x for x in columns))
+            terms.append(columns[int(label)] / norm if norm else mpmath.mpf(0))
+        return _weighted_mean(terms, weights)
+
+
+def log_score(y_true, y_proba, q_lim=0.0, weights=None):
+    """-ln q, averaged; q is rounded to a float, as in true_class_probabilities."""
+    with mpmath.workdps(DIGITS):
+        q = true_class_probabilities(y_true, y_proba, q_lim)
+        if any(x == 0 and w > 0 for x, w in zip(q, weights or [1] * len(q), strict=True)):
+            return mpmath.inf
+        return _weighted_mean([-mpmath.log(exact(x)) if x else 0 for x in q], weights)
+
+
 def ulps(computed, true):
     """How many units in the last place of ``true`` lie between the two."""
     with mpmath.workdps(DIGITS):

@@ -41,6 +41,34 @@ GOOD = {
         lambda **rows: streaming.RiskProfile().update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "brier_score": (
+        calibrant.brier_score,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "log_score": (
+        calibrant.log_score,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "spherical_score of classes": (
+        calibrant.spherical_score,
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
+    "brier_skill_score": (
+        calibrant.brier_skill_score,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "gini_impurity": (
+        lambda **rows: calibrant.gini_impurity(**rows, n_classes=3),
+        {"y_true": [0, 2, 1], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "streaming.Scores": (
+        lambda **rows: streaming.Scores().update(**rows),
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
     "generalized_mean": (
         lambda **rows: calibrant.generalized_mean(**rows, m=-1),
         {"p": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
@@ -125,7 +153,7 @@ SPOILED = [
     (None, "a dict", lambda _: {"a": 1}, TypeError, r"{0} must be an array of real numbers, got dict"),
     (None, "a string", lambda _: "0.5", TypeError, r"{0} must be an array of real numbers, got str"),
     (("y_true", "y_proba", "p", "q"), "None", lambda _: None, TypeError, r"{0} must be an array of .*, got None"),
-    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"a mean needs a row with positive weight, all 3 have weight 0"),
+    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"a (mean|score) needs a row with positive weight, all 3 have weight 0"),
 ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def events(n, n_classes=None, least=0.0):
     return {"y_true": y_true, "y_proba": np.maximum(y_proba, least)}
 
 
-RiskProfile = streaming.RiskProfile
+RiskProfile, Scores = streaming.RiskProfile, streaming.Scores
 POWERS = (-math.inf, -3.0, 0.5, 2.0, 1 / 64, math.inf)
 METRICS = {
     "risk profile": Metric(RiskProfile, events),
@@ -53,6 +53,12 @@ METRICS = {
     "risk profile of many powers and 4 classes": Metric(
         lambda: RiskProfile(powers=POWERS, q_lim=1e-300), functools.partial(events, n_classes=4)
     ),
+    "scores": Metric(Scores, events),
+    "scores without zeros": Metric(Scores, functools.partial(events, least=1e-320)),
+    "scores of 2 classes": Metric(Scores, functools.partial(events, n_classes=2)),
+    "scores of 7 classes": Metric(Scores, functools.partial(events, n_classes=7)),
+    "scores of 700 classes": Metric(Scores, lambda n: events(n // 40, n_classes=700)),
+    "scores, clipped": Metric(lambda: Scores(q_lim=0.01), events),
 }
 
 metrics = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)

@@ -346,7 +346,8 @@ ScoreSums ScoreSums::from_bytes(std::string_view bytes) {
         consistent = consistent && (result.n_ != 0 || result.sums_[i].is_zero());
     }
     in.finish();
-    if (!consistent || (columns == 0 && (result.n_ != 0 || result.omitted_ != 0))) {
+    const bool any_rows = result.n_ != 0 || result.omitted_ != 0;
+    if (!consistent || (columns != 0) != any_rows) {
         throw CorruptState("malformed state: counts and sums of the scores disagree");
     }
     return result;
