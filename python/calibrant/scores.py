@@ -169,8 +169,7 @@ def log_score(
     Notes
     -----
     scikit-learn's ``log_loss`` clips to the machine epsilon of y_proba's type, so that its
-    value for a q of 0 depends on that type, and divides rows that do not sum to 1 by their
-    sum; rows are taken as they are here.
+    value for a q of 0 depends on that type.
 
     Examples
     --------
