@@ -31,6 +31,22 @@ def means():
     return calibrant.mean_spectrum(TINY, (1, 0, -2 / 3, 2, -1, 0.5, 0.1)).means
 
 
+def scores():
+    total = calibrant.streaming.Scores()
+    total.update([1, 0, 1, 0], TINY)
+    gini = calibrant.gini_impurity([0, 1], sample_weight=[1, 5e-324])
+    return total.result(), total.brier_skill_score(), gini
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_scores_are_those_of_the_standard_mode(name):
+    with mode(STANDARD):
+        expected = scores()
+    with mode(MODES[name]):
+        found = scores()
+    assert found == expected
+
+
 @pytest.mark.parametrize("name", MODES)
 def test_means_are_those_of_the_standard_mode(name):
     with mode(STANDARD):

@@ -70,6 +70,14 @@ void register_scores(py::module_& m) {
         .def("spherical", &mean<Score::spherical>)
         .def("gini",
              [](const ScoreSums& self) { return run_standard([&] { return self.gini(); }); })
+        .def(
+            "brier_skill",
+            [](const ScoreSums& self, const ScoreSums* reference) {
+                return run_standard([&] {
+                    return reference == nullptr ? self.brier_skill() : self.brier_skill(*reference);
+                });
+            },
+            "reference"_a)
         .def("class_frequencies", [](const ScoreSums& self) {
             const auto frequencies = run_standard([&] { return self.class_frequencies(); });
             return py::array_t<double>(static_cast<py::ssize_t>(frequencies.size()),

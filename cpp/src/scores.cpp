@@ -7,7 +7,6 @@
 #include <stdexcept>
 
 #include "calibrant/check.hpp"
-#include "calibrant/double_double.hpp"
 
 namespace calibrant {
 namespace {
@@ -30,11 +29,19 @@ std::string shape_text(std::size_t columns) {
     return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
 }
 
-// sum / weight, rounded once.
-double rounded_ratio(const ExactSum& sum, const ExactSum& weight) {
+// sum / weight; the high part is the ratio, rounded once.
+DoubleDouble ratio_of(const ExactSum& sum, const ExactSum& weight) {
     const ScaledDoubleDouble ratio = divide(sum.value(), weight.value());
-    return std::ldexp(ratio.value.high,
-                      static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000)));
+    const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
+    return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
+}
+
+double skill_of(DoubleDouble score, DoubleDouble reference, const char* why_zero) {
+    if (reference.high == 0.0) {
+        throw InvalidInput(std::string("the Brier skill score is undefined: ") + why_zero +
+                           ", so its Brier score is 0");
+    }
+    return ((reference - score) / reference).high;
 }
 
 }  // namespace
@@ -267,13 +274,15 @@ ExactSum ScoreSums::weight() const {
     return total;
 }
 
-double ScoreSums::mean(Score score) const {
+DoubleDouble ScoreSums::mean_of(Score score) const {
     if (!scores_.has(score)) throw std::invalid_argument("the score was not kept");
-    const ExactSum& sum = sums_[static_cast<std::size_t>(score)];
-    const ExactSum total = weight();
-    if (score != Score::log) return rounded_ratio(sum, total);
-    if (zeros_ != 0) return std::numeric_limits<double>::infinity();
-    return 0.0 - rounded_ratio(sum, total);  // never -0
+    return ratio_of(sums_[static_cast<std::size_t>(score)], weight());
+}
+
+double ScoreSums::mean(Score score) const {
+    const double mean = mean_of(score).high;
+    if (score != Score::log) return mean;
+    return zeros_ != 0 ? std::numeric_limits<double>::infinity() : 0.0 - mean;  // never -0
 }
 
 std::vector<double> ScoreSums::class_frequencies() const {
@@ -281,25 +290,34 @@ std::vector<double> ScoreSums::class_frequencies() const {
     std::vector<double> frequencies;
     frequencies.reserve(class_weight_.size());
     for (const ExactSum& weight : class_weight_) {
-        frequencies.push_back(rounded_ratio(weight, total));
+        frequencies.push_back(ratio_of(weight, total).high);
     }
     return frequencies;
 }
 
-double ScoreSums::gini() const {
+DoubleDouble ScoreSums::impurity() const {
     const ExactSum total = weight();
     DoubleDouble sum;
     for (const ExactSum& weight : class_weight_) {
         ExactSum others = total;  // 1 - pi from exact sums, so that nothing cancels
         others.subtract(weight);
-        const ScaledDoubleDouble here = divide(weight.value(), total.value());
-        const ScaledDoubleDouble there = divide(others.value(), total.value());
-        const DoubleDouble product = here.value * there.value;
-        const double scale = std::ldexp(
-            1.0, static_cast<int>(std::max<std::int64_t>(here.exponent + there.exponent, -2000)));
-        sum = sum + DoubleDouble{product.high * scale, product.low * scale};
+        sum = sum + ratio_of(weight, total) * ratio_of(others, total);
     }
-    return sum.high;
+    return sum;
+}
+
+double ScoreSums::gini() const { return impurity().high; }
+
+double ScoreSums::brier_skill() const {
+    const DoubleDouble in_sum_form = impurity();
+    const double scale = columns_ == 1 ? 0.5 : 1.0;
+    return skill_of(mean_of(Score::brier), {scale * in_sum_form.high, scale * in_sum_form.low},
+                    "all rows are of one class");
+}
+
+double ScoreSums::brier_skill(const ScoreSums& reference) const {
+    return skill_of(mean_of(Score::brier), reference.mean_of(Score::brier),
+                    "the reference is perfect");
 }
 
 std::string ScoreSums::to_bytes() const {

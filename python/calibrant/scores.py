@@ -256,7 +256,7 @@ def brier_skill_score(
     state = core_sums(brier=True)
     if reference is None:
         state.update(codes, y_proba, sample_weight, omit)
-        return skill_beyond_frequencies(state)
+        return state.brier_skill(None)
     forecast = np.asarray(y_proba)
     try:
         other = np.broadcast_to(np.asarray(reference), forecast.shape)
@@ -272,20 +272,7 @@ def brier_skill_score(
     state.update(codes, forecast, sample_weight, omit)
     reference_state = core_sums(brier=True)
     reference_state.update(codes, other, sample_weight, omit)
-    return _skill(state.brier(), reference_state.brier(), "the reference is perfect")
-
-
-def skill_beyond_frequencies(state: _core.ScoreSums) -> float:
-    """Skill of the summed forecasts over the class frequencies of the same rows."""
-    brier = state.brier()
-    of_frequencies = state.gini() / 2 if state.columns == 1 else state.gini()
-    return _skill(brier, of_frequencies, "all rows are of one class")
-
-
-def _skill(brier: float, of_reference: float, why_zero: str) -> float:
-    if of_reference == 0.0:
-        raise ValueError(f"the Brier skill score is undefined: {why_zero}, so its Brier score is 0")
-    return (of_reference - brier) / of_reference
+    return state.brier_skill(reference_state)
 
 
 def _classes(

@@ -154,7 +154,7 @@ class Scores(Accumulator[_core.ScoreSums]):
 
     def brier_skill_score(self) -> float:
         """Return the skill beyond the class frequencies, as `calibrant.brier_skill_score`."""
-        return scores.skill_beyond_frequencies(self._state)
+        return self._state.brier_skill(None)
 
     @property
     def n_omitted(self) -> int:

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "calibrant/bytes.hpp"
+#include "calibrant/double_double.hpp"
 #include "calibrant/events.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/sum.hpp"
@@ -79,6 +80,10 @@ public:
     [[nodiscard]] std::vector<double> class_frequencies() const;
     // sum_j pi_j (1 - pi_j) over the class frequencies.
     [[nodiscard]] double gini() const;
+    // 1 - Brier score / Brier score of the reference: the class frequencies of the same rows,
+    // or another's forecasts. Throws std::invalid_argument if the latter is 0.
+    [[nodiscard]] double brier_skill() const;
+    [[nodiscard]] double brier_skill(const ScoreSums& reference) const;
 
     [[nodiscard]] std::string to_bytes() const;
     static ScoreSums from_bytes(std::string_view bytes);
@@ -87,6 +92,8 @@ private:
     friend class ScoreWorker;
 
     [[nodiscard]] ExactSum weight() const;  // of all rows; throws if it is 0
+    [[nodiscard]] DoubleDouble mean_of(Score score) const;
+    [[nodiscard]] DoubleDouble impurity() const;
 
     ScoreSet scores_;
     double q_lim_;
