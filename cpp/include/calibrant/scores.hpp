@@ -11,7 +11,7 @@
 // forecast, and its Brier score (sum form) is the Gini impurity.
 //
 // A row's term is a fixed function of the row, rounded onto a grid: Brier and spherical terms
-// to 2^-80 (for k columns, Brier to (k + 2) 2^-81 and spherical to k 2^-60 of itself), log
+// to 2^-80 (for k columns, Brier to (k + 2) 2^-81 and spherical to k 2^-60), log
 // terms to 2^-58, the same that RiskProfile sums for its accuracy. Terms are summed exactly, so
 // any order of rows, batches and merges gives the same bits, an integer weight k gives the
 // bits of k repetitions, and a score is rounded once.
