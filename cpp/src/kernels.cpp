@@ -259,7 +259,6 @@ bool products(const double* x, const double* y, std::size_t n, double* product, 
 template <class Label>
 bool true_class(const double* __restrict p, const Label* __restrict labels, std::size_t n,
                 double q_lim, double* __restrict q) {
-    const double most = 1.0 - q_lim;
     std::uint64_t outside = 0;
     std::uint64_t beyond_one = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -267,8 +266,11 @@ bool true_class(const double* __restrict p, const Label* __restrict labels, std:
         const auto label = static_cast<std::uint64_t>(labels[i]);  // negative ones become large
         outside |= outside_unit(x);
         beyond_one |= label >> 1;
-        const double chosen = label != 0 ? x : 1.0 - x;
-        const double raised = chosen < q_lim ? q_lim : chosen;
+        q[i] = label != 0 ? x : 1.0 - x;
+    }
+    const double most = 1.0 - q_lim;
+    for (std::size_t i = 0; q_lim > 0.0 && i < n; ++i) {
+        const double raised = q[i] < q_lim ? q_lim : q[i];
         q[i] = raised > most ? most : raised;
     }
     return (outside >> 63) == 0 && beyond_one == 0;

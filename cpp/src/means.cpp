@@ -31,7 +31,7 @@ std::string list_text(const std::vector<double>& powers) {
 
 DoubleDouble power_of(double m) {
     const Power power = make_power(m);
-    return {power.value, power.correction};
+    return {power.value, power.trailing - (power.value - power.leading)};
 }
 
 double round_exp(DoubleDouble x) {

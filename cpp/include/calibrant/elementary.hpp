@@ -30,9 +30,10 @@ struct PowerParts {
     double high, low, exponent;
 };
 
-// The power m = value + correction.
+// The power m: value is the nearest double, leading + trailing is m itself; leading has 26 bits,
+// so that its product with LogParts::high is exact.
 struct Power {
-    double value, correction;
+    double value, leading, trailing;
 };
 
 namespace detail {
@@ -195,7 +196,10 @@ template <bool subnormals = true>
 // The double nearest to -2/3 means -2/3: its rounding error would show in a sum of n terms
 // dominated by one, where the mean depends on m by up to log(n) / m^2.
 static inline Power make_power(double m) {
-    return {m, m == -2.0 / 3.0 ? -0x1.5555555555555p-55 : 0.0};
+    using namespace detail;
+    const double leading = from_bits(bits_of(m) & ~((std::uint64_t{1} << 27) - 1));
+    const double correction = m == -2.0 / 3.0 ? -0x1.5555555555555p-55 : 0.0;
+    return {m, leading, (m - leading) + correction};
 }
 
 // exp(m * log) for |m| <= 2^26 and log from log_parts, up to a relative error of (1 + |m|) 2^-57;
@@ -203,10 +207,8 @@ static inline Power make_power(double m) {
 template <bool small_power = false>
 [[gnu::always_inline]] static inline ExpReduced power_reduce(LogParts log, Power m) {
     using namespace detail;
-    const double high = m.value * log.high;
-    const double rounding = fma(m.value, log.high, -high);
-    const double low = fma(m.value, log.low, fma(m.correction, log.high, rounding));
-    return exp_reduce<small_power>(high, low);
+    return exp_reduce<small_power>(m.leading * log.high,
+                                   fma(m.trailing, log.high, m.value * log.low));
 }
 
 [[gnu::always_inline]] static inline PowerParts power_parts(LogParts log, Power m) {
