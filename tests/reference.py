@@ -141,3 +141,58 @@ def ulps(computed, true):
     """How many units in the last place of ``true`` lie between the two."""
     with mpmath.workdps(DIGITS):
         return float(abs(mpmath.mpf(computed) - true) / math.ulp(float(true)))
+
+
+def equal_count_edges(scores, n_bins, weights=None):
+    """Bin k ends with the smallest score that has at least k/n_bins of the weight at or below."""
+    weights = [1] * len(scores) if weights is None else weights
+    rows = sorted((float(s), Fraction(w)) for s, w in zip(scores, weights, strict=True) if w > 0)
+    total = sum(w for _, w in rows)
+    edges = [0.0]
+    for k in range(1, n_bins):
+        last = min(
+            score
+            for score, _ in rows
+            if sum(w for s, w in rows if s <= score) * n_bins >= k * total
+        )
+        larger = [s for s, _ in rows if s > last]
+        edges.append(larger[0] if larger else 1.0)
+    return [*edges, 1.0]
+
+
+def bin_of(score, edges):
+    """[e_k, e_k+1), the last bin closed."""
+    last = len(edges) - 2
+    return max(k for k in range(last + 1) if edges[k] <= score or k == 0)
+
+
+def reliability(hits, scores, edges, weights=None):
+    """Per bin: rows, weight, weight of hits, weighted sum of scores; all exact."""
+    weights = [1] * len(scores) if weights is None else weights
+    table = [[0, Fraction(0), Fraction(0), Fraction(0)] for _ in edges[1:]]
+    for hit, score, weight in zip(hits, scores, weights, strict=True):
+        row = table[bin_of(score, edges)]
+        row[0] += 1
+        row[1] += Fraction(weight)
+        row[2] += Fraction(weight) * int(hit)
+        row[3] += Fraction(weight) * Fraction(float(score))
+    return table
+
+
+def calibration_error(table, norm, debias=False):
+    """The definitions of expected_calibration_error, from the table above."""
+    total = sum(row[1] for row in table)
+    filled = [row for row in table if row[1] > 0]
+    gaps = [abs(hits - scores) / weight for _, weight, hits, scores in filled]
+    if norm == "max":
+        return float(max(gaps))
+    if norm == 1:
+        return float(sum(w * g for (_, w, _, _), g in zip(filled, gaps, strict=True)) / total)
+    squares = Fraction(0)
+    for (n, weight, hits, _), gap in zip(filled, gaps, strict=True):
+        if debias and n < 2:
+            continue
+        frequency = hits / weight
+        noise = frequency * (1 - frequency) / (n - 1) if debias else 0
+        squares += weight * (gap**2 - noise)
+    return math.sqrt(max(squares / total, 0))

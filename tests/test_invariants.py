@@ -50,6 +50,10 @@ METRICS = {
     "risk profile of 700 classes": Metric(RiskProfile, lambda n: events(n // 40, n_classes=700)),
     "risk profile, clipped": Metric(lambda: RiskProfile(q_lim=0.01), events),
     "risk profile of many powers": Metric(lambda: RiskProfile(powers=POWERS), events),
+    "reliability": Metric(lambda: streaming.Reliability(7), events),
+    "reliability of 3 classes": Metric(
+        streaming.Reliability, functools.partial(events, n_classes=3)
+    ),
     "risk profile of many powers and 4 classes": Metric(
         lambda: RiskProfile(powers=POWERS, q_lim=1e-300), functools.partial(events, n_classes=4)
     ),
@@ -62,6 +66,8 @@ METRICS = {
 }
 
 metrics = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+#: What a result says of the number of rows and their weight; all else is free of their scale.
+COUNTS = {"n", "n_omitted", "counts", "weights", "hits"}
 THREADS = (1, 2, 4, 7)
 MANY = 50_000  # several chunks, and two threads
 MOST = 250_000  # enough for seven threads to be worth it
@@ -98,7 +104,7 @@ def filled(metric: Metric, *batches: Rows):
 def outcome(total):
     """The result without its counts, which weights do not change."""
     fields = total.result().to_dict()
-    return {name: value for name, value in fields.items() if not name.startswith("n")}
+    return {name: value for name, value in fields.items() if name not in COUNTS}
 
 
 both = pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])

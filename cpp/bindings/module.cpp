@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, m) {
     m.attr("__version__") = calibrant::version();
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
+    register_calibration(m);
     register_means(m);
     register_scores(m);
 

@@ -65,6 +65,8 @@ std::string name(Kind kind) {
             return "RiskProfile";
         case Kind::score_sums:
             return "ScoreSums";
+        case Kind::reliability:
+            return "Reliability";
         case Kind::row_counter:
             return "RowCounter";
     }

@@ -1,6 +1,8 @@
 #include "calibrant/double_double.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace calibrant {
 namespace {
@@ -57,6 +59,14 @@ ScaledDoubleDouble divide(Scaled a, Scaled b) {
                                                        : 0;
     const double scale = up == 1 ? 2.0 : up == -1 ? 0.5 : 1.0;
     return {{quotient.high * scale, quotient.low * scale}, exponent - up};
+}
+
+double mean(const ExactSum& a, const ExactSum& b) {
+    const Scaled denominator = b.value();
+    if (denominator.high == 0.0) return std::numeric_limits<double>::quiet_NaN();
+    const ScaledDoubleDouble ratio = divide(a.value(), denominator);
+    const auto exponent = std::clamp<std::int64_t>(ratio.exponent, -2000, 2000);
+    return std::ldexp(ratio.value.high, static_cast<int>(exponent));
 }
 
 // 2 atanh(u) = 2 (u + u^3/3 + u^5/5 + ...) with u = f / (2 + f): u^2 is below 0.0295, so 21

@@ -319,6 +319,20 @@ bool clip(const double* p, std::size_t n, double q_lim, double* q) {
     return (outside >> 63) == 0;
 }
 
+bool split(const double* score, std::size_t n, std::int64_t* high, std::int64_t* low) {
+    std::uint64_t left_out = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool tiny = score[i] < least_gridded;
+        const double x = select(tiny, 0.0, score[i]);
+        left_out |= bits_of(score[i] - x);
+        const double shifted = x + snap_shift<40>;
+        high[i] = static_cast<std::int64_t>(bits_of(shifted) - bits_of(snap_shift<40>));
+        const double rest = (x - (shifted - snap_shift<40>)) + snap_shift<80>;
+        low[i] = static_cast<std::int64_t>(bits_of(rest) - bits_of(snap_shift<80>));
+    }
+    return left_out != 0;
+}
+
 void log_of(const double* x, std::size_t n, double* result) {
     for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::log(x[i]);
 }
@@ -346,6 +360,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    label_kernels<std::int32_t>,
                                    label_kernels<std::uint8_t>,
                                    clip,
+                                   split,
                                    log_of,
                                    exp_of,
                                    power_of};

@@ -4,8 +4,16 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import means, scores, streaming
+from calibrant import calibration, means, scores, streaming
 from calibrant._core import __version__
+from calibrant.calibration import (
+    ReliabilityBins,
+    classwise_ece,
+    expected_calibration_error,
+    maximum_calibration_error,
+    reliability_bins,
+    top_label_ece,
+)
 from calibrant.config import get_num_threads, set_num_threads, show_config
 from calibrant.means import (
     CrossEntropyProbability,
@@ -33,21 +41,27 @@ from calibrant.scores import (
 __all__ = [
     "CrossEntropyProbability",
     "MeanSpectrum",
+    "ReliabilityBins",
     "RiskProfile",
     "ScoreSummary",
     "__version__",
     "brier_score",
     "brier_skill_score",
+    "calibration",
+    "classwise_ece",
     "coupling_to_power",
     "cross_entropy_probability",
+    "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
     "log_score",
+    "maximum_calibration_error",
     "mean_spectrum",
     "means",
     "optimal_constant",
     "power_to_coupling",
+    "reliability_bins",
     "renyi_entropy",
     "risk_profile",
     "scores",
@@ -55,5 +69,6 @@ __all__ = [
     "show_config",
     "spherical_score",
     "streaming",
+    "top_label_ece",
     "tsallis_entropy",
 ]

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant import _core, means, scores
+from calibrant import _core, calibration, means, scores
 from calibrant._accumulator import Accumulator
 from calibrant._labels import class_codes
 
-__all__ = ["RiskProfile", "Scores"]
+__all__ = ["Reliability", "RiskProfile", "Scores"]
 
 
 class RiskProfile(Accumulator[_core.RiskProfile]):
@@ -168,3 +168,63 @@ class Scores(Accumulator[_core.ScoreSums]):
 
     def _parameters(self) -> dict[str, object]:
         return {"q_lim": self._state.q_lim}
+
+
+class Reliability(Accumulator[_core.Reliability]):
+    """Accumulator of `calibrant.reliability_bins` with edges fixed beforehand.
+
+    Parameters
+    ----------
+    n_bins : int, or the edges themselves
+        Bins of equal width, or as given; edges must not fall and must cover [0, 1].
+
+    Examples
+    --------
+    >>> table = Reliability(n_bins=2)
+    >>> table.update([0, 0, 1], [0.125, 0.375, 0.25])
+    >>> table.update([1], [0.75])
+    >>> table.expected_calibration_error()
+    0.125
+    """
+
+    __slots__ = ()
+    _State = _core.Reliability
+
+    def __init__(self, n_bins: int | Sequence[float] = 15) -> None:
+        self._state = _core.Reliability(calibration.bin_edges(n_bins))
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
+        nan_policy: means.NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows; the arguments are those of `calibrant.reliability_bins`.
+
+        If a row is refused, or the call is interrupted, nothing of the batch is added.
+        """
+        omit = means.check_nan_policy(nan_policy)
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        self._state.update(codes, y_proba, sample_weight, omit, calibration.TOP_LABEL)
+
+    def result(self) -> calibration.ReliabilityBins:
+        """Return the table of the rows so far."""
+        return calibration.ReliabilityBins._of(self._state)
+
+    def expected_calibration_error(
+        self, *, norm: calibration.Norm = 1, debias: bool = False
+    ) -> float:
+        """Return the calibration error of the rows so far, as `calibrant` defines it."""
+        return calibration.calibration_error(self._state, norm, debias)
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._state.n_omitted
+
+    def _parameters(self) -> dict[str, object]:
+        return {"n_bins": len(self._state.edges) - 1}

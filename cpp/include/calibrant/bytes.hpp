@@ -32,6 +32,7 @@ enum class Kind : std::uint16_t {
     fixed_sum = 2,
     risk_profile = 3,
     score_sums = 4,
+    reliability = 5,
     row_counter = 65535,  // of the tests
 };
 

@@ -23,6 +23,9 @@ struct ScaledDoubleDouble {
 // a / b for b > 0; the value lies in [sqrt(1/2), sqrt(2)), or is 0.
 ScaledDoubleDouble divide(Scaled a, Scaled b);
 
+// a / b, rounded once; NaN where b is 0.
+double mean(const ExactSum& a, const ExactSum& b);
+
 DoubleDouble log1p(DoubleDouble f);  // 1 + f in [0.7, 1.42]
 DoubleDouble multiple_of_ln2(std::int64_t exponent);
 

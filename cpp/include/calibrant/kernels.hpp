@@ -118,6 +118,10 @@ struct Kernels {
     // Clips p to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1]. q may be p.
     bool (*clip)(const double* p, std::size_t n, double q_lim, double* q);
 
+    // score = high 2^-40 + low 2^-80, as integers, for scores in [least_gridded, 1]; both are 0
+    // for smaller ones. Returns whether there are such other than 0.
+    bool (*split)(const double* score, std::size_t n, std::int64_t* high, std::int64_t* low);
+
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
     void (*power)(const double* x, std::size_t n, Power m, double* result);

@@ -1,0 +1,112 @@
+#include "calibrant/calibration.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "calibrant/double_double.hpp"
+#include "event_inputs.hpp"
+#include "register.hpp"
+#include "register_accumulator.hpp"
+
+namespace calibrant::bindings {
+namespace {
+
+// of_class: a class, or -1 for the top label; what a binary problem has is ignored.
+ScoredRows scored(const EventInputs& inputs, std::int64_t of_class) {
+    if (inputs.events().y_true == nullptr) {
+        throw py::type_error("y_true must be an array, got None");
+    }
+    ScoredRows rows{inputs.events()};
+    if (!rows.events.is_matrix) return rows;
+    rows.scoring = of_class < 0 ? Scoring::top_label : Scoring::of_class;
+    rows.of_class = of_class < 0 ? 0 : static_cast<std::size_t>(of_class);
+    if (rows.of_class >= rows.events.y_proba.width) throw py::index_error("no such class");
+    return rows;
+}
+
+template <class Value>
+py::array_t<double> column_of(const Reliability& self, const Value& value) {
+    py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
+    double* at = out.mutable_data();
+    run_standard([&] {
+        for (const Reliability::Bin& bin : self.table()) *at++ = value(bin);
+    });
+    return out;
+}
+
+}  // namespace
+
+void register_calibration(py::module_& m) {
+    using namespace py::literals;
+    m.attr("most_bins") = most_bins;
+    m.def(
+        "equal_width_edges", [](std::size_t n_bins) { return Bins::equal_width(n_bins).edges(); },
+        "n_bins"_a);
+    m.def(
+        "equal_count_edges",
+        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
+           bool omit_missing, std::int64_t of_class, std::size_t n_bins) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = scored(inputs, of_class);
+            std::vector<double> edges;
+            run_unlocked(inputs.n_values(),
+                         [&] { edges = equal_count_bins(rows, n_bins, poll_signals).edges(); });
+            return edges;
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "n_bins"_a);
+    register_accumulator<Reliability>(m, "Reliability", "Hits and scores per bin of scores.")
+        .def(
+            py::init([](std::vector<double> edges) { return Reliability(Bins(std::move(edges))); }),
+            "edges"_a)
+        .def(
+            "update",
+            [](Reliability& self, const py::object& y_true, const py::object& y_proba,
+               const py::object& sample_weight, bool omit_missing, std::int64_t of_class) {
+                const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+                const ScoredRows rows = scored(inputs, of_class);
+                const std::uint64_t rows_before = self.count() + self.omitted();
+                update_aside(self, inputs.n_values(), [&](Reliability& batch) {
+                    batch.update(rows, rows_before, poll_signals);
+                });
+            },
+            "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a)
+        .def_property_readonly("edges", [](const Reliability& self) { return self.bins().edges(); })
+        .def_property_readonly("n_omitted", &Reliability::omitted)
+        .def("counts",
+             [](const Reliability& self) {
+                 py::array_t<std::uint64_t> out(static_cast<py::ssize_t>(self.table().size()));
+                 std::uint64_t* at = out.mutable_data();
+                 for (const Reliability::Bin& bin : self.table()) *at++ = bin.n;
+                 return out;
+             })
+        .def("weights",
+             [](const Reliability& self) {
+                 return column_of(self, [](const auto& bin) { return bin.weight.to_double(); });
+             })
+        .def("hits",
+             [](const Reliability& self) {
+                 return column_of(self, [](const auto& bin) { return bin.hits.to_double(); });
+             })
+        .def("mean_scores",
+             [](const Reliability& self) {
+                 return column_of(self,
+                                  [](const auto& bin) { return mean(bin.scores, bin.weight); });
+             })
+        .def("frequencies",
+             [](const Reliability& self) {
+                 return column_of(self, [](const auto& bin) { return mean(bin.hits, bin.weight); });
+             })
+        .def("mean_gap",
+             [](const Reliability& self) { return run_standard([&] { return self.mean_gap(); }); })
+        .def(
+            "root_mean_square_gap",
+            [](const Reliability& self, bool debiased) {
+                return run_standard([&] { return self.root_mean_square_gap(debiased); });
+            },
+            "debiased"_a)
+        .def("largest_gap", [](const Reliability& self) {
+            return run_standard([&] { return self.largest_gap(); });
+        });
+}
+
+}  // namespace calibrant::bindings

@@ -1,0 +1,47 @@
+// Bins of scores, and the one place that decides boundaries.
+//
+// m + 1 edges, from at most 0 to at least 1 and never falling, make m bins [e[k], e[k+1]);
+// the last also holds its right edge. So every score in [0, 1] falls in exactly one bin, and
+// bins between equal edges are empty and stay.
+//
+// Equal-count edges cut the sorted scores as near to k n / m as ties allow: bin k ends with
+// the smallest score v for which at least k n / m scores are <= v, all scores equal to v
+// included, and the edge is the next larger score (1 where there is none). So a tie is never
+// split and edges do not depend on the order of rows. Weights count as repetitions do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "calibrant/parallel.hpp"
+#include "calibrant/scored_rows.hpp"
+
+namespace calibrant {
+
+inline constexpr std::size_t most_bins = 1'000'000;
+
+class Bins {
+public:
+    // Throws InvalidInput, naming `argument`, if the edges are not as above.
+    explicit Bins(std::vector<double> edges, const char* argument = "edges");
+    // Edges k / n_bins, each correctly rounded; 1 <= n_bins <= most_bins, here and below.
+    static Bins equal_width(std::size_t n_bins);
+
+    [[nodiscard]] std::size_t size() const { return edges_.size() - 1; }
+    [[nodiscard]] const std::vector<double>& edges() const { return edges_; }
+
+    // The bin of each of n scores in [0, 1]; other values land in some bin, harmlessly.
+    void locate(const double* scores, std::size_t n, std::uint32_t* bins) const;
+
+private:
+    std::vector<double> edges_;
+    std::vector<std::uint32_t> guide_;  // the bin of each cell's left end
+};
+
+// Exact, in parallel and without a full sort: a histogram over fine cells says which cells hold
+// the cuts, and only the scores in those are gathered and sorted. With weights, all are sorted.
+// Throws as for_each_chunk does, and InvalidInput at a bad row.
+[[nodiscard]] Bins equal_count_bins(const ScoredRows& rows, std::size_t n_bins, Poll poll);
+
+}  // namespace calibrant

@@ -1,0 +1,69 @@
+// Reliability: per bin of scores, the rows, their weight, the weight of the hits and the weighted
+// sum of the scores. The reliability diagram and binned calibration errors are read off it.
+//
+// Where bins end is said in bins.hpp, what is a score and a hit in scored_rows.hpp. All sums are
+// exact: any order of rows, batches and merges gives the same bits, and an integer weight k
+// those of k repetitions. Memory is O(bins).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrant/bins.hpp"
+#include "calibrant/bytes.hpp"
+#include "calibrant/scored_rows.hpp"
+#include "calibrant/sum.hpp"
+
+namespace calibrant {
+
+class Reliability {
+public:
+    static constexpr Kind kind = Kind::reliability;
+
+    struct Bin {
+        std::uint64_t n = 0;
+        ExactSum weight;  // of all its rows
+        ExactSum hits;    // weight of the rows that are hits
+        ExactSum scores;  // sum of weight * score
+    };
+
+    explicit Reliability(Bins bins);
+    [[nodiscard]] Reliability empty() const { return Reliability(bins_); }
+
+    // As RiskProfile::update.
+    void update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll);
+    void merge(const Reliability& other);
+
+    [[nodiscard]] std::uint64_t count() const { return n_; }
+    [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
+    [[nodiscard]] const Bins& bins() const { return bins_; }
+    [[nodiscard]] const std::vector<Bin>& table() const { return table_; }
+
+    // The mean of |frequency - mean score| over the rows, exact but for one rounding: the sum
+    // of |hits - scores| over the bins, divided by the weight. These throw InvalidInput
+    // where no row has weight.
+    [[nodiscard]] double mean_gap() const;
+    // The root of the mean square gap. Debiased, the sampling variance of each bin's frequency
+    // f, f (1 - f) / (n - 1), is taken off its square; bins of one row are left out, and a
+    // negative total gives 0.
+    [[nodiscard]] double root_mean_square_gap(bool debiased) const;
+    [[nodiscard]] double largest_gap() const;
+
+    [[nodiscard]] std::string to_bytes() const;
+    static Reliability from_bytes(std::string_view bytes);
+
+private:
+    friend class ReliabilityWorker;
+
+    [[nodiscard]] ExactSum total_weight() const;
+
+    Bins bins_;
+    std::uint64_t n_ = 0;
+    std::uint64_t omitted_ = 0;
+    std::vector<Bin> table_;
+};
+
+}  // namespace calibrant

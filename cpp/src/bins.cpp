@@ -1,0 +1,269 @@
+#include "calibrant/bins.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "calibrant/check.hpp"
+#include "calibrant/sum.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr std::size_t n_guide_cells = 1024;
+
+// Scaling by a power of two is exact, so cells are exact intervals of scores.
+std::size_t cell_of(double score, std::size_t n_cells) {
+    const double scaled = score * static_cast<double>(n_cells);
+    return scaled > 0.0 ? std::min(static_cast<std::size_t>(scaled), n_cells - 1) : 0;
+}
+
+// The last bin whose left edge is at most the score, searched in [first, last].
+std::uint32_t bin_between(const std::vector<double>& edges, std::uint32_t first, std::uint32_t last,
+                          double score) {
+    while (first < last) {
+        const std::uint32_t middle = last - (last - first) / 2;
+        if (edges[middle] <= score) {
+            first = middle;
+        } else {
+            last = middle - 1;
+        }
+    }
+    return first;
+}
+
+constexpr std::size_t chunk_rows = 32 * block_rows;
+constexpr std::size_t rows_per_worker = 4 * chunk_rows;
+
+// Calls visit(worker, block) for all rows, on several threads.
+template <class Visit>
+void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, const Visit& visit) {
+    const std::size_t failed =
+        for_each_chunk(rows.size(), chunk_rows, workers, poll,
+                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                           ScoredBlock block(rows);
+                           for (std::size_t row = begin; row < end; row += block.most_rows()) {
+                               const std::size_t count = std::min(block.most_rows(), end - row);
+                               if (!block.load(rows, row, count)) return false;
+                               visit(worker, block);
+                           }
+                           return true;
+                       });
+    if (failed != npos) {
+        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk_rows), 0);
+    }
+}
+
+constexpr std::size_t n_cells = std::size_t{1} << 14;
+
+class Cells {
+public:
+    Cells(const ScoredRows& rows, Poll poll)
+        : rows_(rows), poll_(poll), workers_(workers_for(rows.size(), rows_per_worker)) {
+        std::vector<std::vector<std::uint64_t>> counts(workers_);
+        for (auto& of_worker : counts) of_worker.resize(n_cells);
+        for_each_block(rows_, workers_, poll_, [&](std::size_t worker, const ScoredBlock& block) {
+            std::uint64_t* const count = counts[worker].data();
+            for (std::size_t i = 0; i < block.n(); ++i) ++count[cell_of(block.score()[i], n_cells)];
+        });
+        before_.resize(n_cells + 1);
+        for (std::size_t cell = 0; cell < n_cells; ++cell) {
+            before_[cell + 1] = before_[cell];
+            for (const auto& of_worker : counts) before_[cell + 1] += of_worker[cell];
+        }
+    }
+
+    [[nodiscard]] std::uint64_t total() const { return before_[n_cells]; }
+
+    // The cell of the rank-th smallest score; rank from 0.
+    [[nodiscard]] std::size_t cell_at(std::uint64_t rank) const {
+        const auto above = std::upper_bound(before_.begin(), before_.end(), rank);
+        return static_cast<std::size_t>(above - before_.begin()) - 1;
+    }
+
+    // Marks a cell's scores for gather().
+    void want(std::size_t cell) { wanted_.push_back(cell); }
+
+    void gather() {
+        std::sort(wanted_.begin(), wanted_.end());
+        wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
+        slot_.assign(n_cells, no_slot);
+        scores_.resize(wanted_.size());
+        filled_ = std::make_unique<std::atomic<std::size_t>[]>(wanted_.size());
+        for (std::size_t i = 0; i < wanted_.size(); ++i) {
+            const std::size_t cell = wanted_[i];
+            slot_[cell] = static_cast<std::uint32_t>(i);
+            scores_[i].resize(before_[cell + 1] - before_[cell]);
+            filled_[i] = 0;
+        }
+        for_each_block(rows_, workers_, poll_, [&](std::size_t, const ScoredBlock& block) {
+            for (std::size_t i = 0; i < block.n(); ++i) {
+                const std::uint32_t slot = slot_[cell_of(block.score()[i], n_cells)];
+                if (slot == no_slot) continue;
+                const std::size_t at = filled_[slot].fetch_add(1, std::memory_order_relaxed);
+                // The array may have changed since it was counted.
+                if (at < scores_[slot].size()) scores_[slot][at] = block.score()[i];
+            }
+        });
+        for (auto& scores : scores_) std::sort(scores.begin(), scores.end());
+    }
+
+    // The rank-th smallest score, in a gathered cell.
+    [[nodiscard]] double score_at(std::uint64_t rank) const {
+        const std::size_t cell = cell_at(rank);
+        return scores_[slot_[cell]][rank - before_[cell]];
+    }
+
+    // The next larger score than the rank-th, if its cell and the next with scores have been
+    // gathered; 1 if there is none.
+    [[nodiscard]] double next_larger(std::uint64_t rank) const {
+        const double score = score_at(rank);
+        const auto& same_cell = scores_[slot_[cell_at(rank)]];
+        const auto larger = std::upper_bound(same_cell.begin(), same_cell.end(), score);
+        if (larger != same_cell.end()) return *larger;
+        const std::uint64_t next = before_[cell_at(rank) + 1];
+        return next < total() ? score_at(next) : 1.0;
+    }
+
+    [[nodiscard]] std::uint64_t rank_after_cell(std::uint64_t rank) const {
+        return before_[cell_at(rank) + 1];
+    }
+
+private:
+    static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
+
+    const ScoredRows& rows_;
+    Poll poll_;
+    std::size_t workers_;
+    std::vector<std::uint64_t> before_;  // scores in cells below
+    std::vector<std::size_t> wanted_;
+    std::vector<std::uint32_t> slot_;
+    std::vector<std::vector<double>> scores_;
+    std::unique_ptr<std::atomic<std::size_t>[]> filled_;
+};
+
+// ceil(k n / m) without overflow: the number of scores that bins 0 to k - 1 must hold.
+std::uint64_t share(std::uint64_t k, std::uint64_t n, std::uint64_t m) {
+    const UInt128 product = static_cast<UInt128>(k) * n;
+    return static_cast<std::uint64_t>((product + m - 1) / m);
+}
+
+std::vector<double> unweighted_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
+    std::vector<double> edges(n_bins + 1, 0.0);
+    edges[n_bins] = 1.0;
+    Cells cells(rows, poll);
+    const std::uint64_t n = cells.total();
+    if (n == 0) return Bins::equal_width(n_bins).edges();
+    const auto last_rank = [&](std::size_t k) { return share(k, n, n_bins) - 1; };
+    for (std::size_t k = 1; k < n_bins; ++k) {
+        cells.want(cells.cell_at(last_rank(k)));
+        const std::uint64_t next = cells.rank_after_cell(last_rank(k));
+        if (next < n) cells.want(cells.cell_at(next));
+    }
+    cells.gather();
+    for (std::size_t k = 1; k < n_bins; ++k) edges[k] = cells.next_larger(last_rank(k));
+    return edges;
+}
+
+struct WeightedScore {
+    double score, weight;
+};
+
+// Weights are counted in units of 2^-62 of the largest one's power of two, rounded, so that their
+// running sums are exact integers, whatever the order of rows; integers up to 2^62 are exact.
+std::vector<double> weighted_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
+    std::vector<WeightedScore> all;
+    all.reserve(rows.size());
+    for_each_block(rows, 1, poll, [&](std::size_t, const ScoredBlock& block) {
+        for (std::size_t i = 0; i < block.n(); ++i) {
+            if (block.weight()[i] > 0.0) {
+                all.push_back({block.score()[i], block.weight()[i]});
+            }
+        }
+    });
+    if (all.empty()) return Bins::equal_width(n_bins).edges();
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.score < b.score; });
+    double largest = 0.0;
+    for (const auto& row : all) largest = std::max(largest, row.weight);
+    const int scale = 61 - std::ilogb(largest);
+    const auto units = [&](double weight) {
+        return static_cast<UInt128>(std::llrint(std::scalbn(weight, scale)));
+    };
+    UInt128 total = 0;
+    for (const auto& row : all) total += units(row.weight);
+
+    std::vector<double> edges(n_bins + 1, 0.0);
+    edges[n_bins] = 1.0;
+    UInt128 below = 0;
+    std::size_t k = 1;
+    for (std::size_t i = 0; i < all.size() && k < n_bins;) {
+        const double score = all[i].score;
+        for (; i < all.size() && all[i].score == score; ++i) below += units(all[i].weight);
+        // total is below 2^62 n, so the products stay below 2^128.
+        const double next = i < all.size() ? all[i].score : 1.0;
+        while (k < n_bins && below * n_bins >= k * total) edges[k++] = next;
+    }
+    while (k < n_bins) edges[k++] = 1.0;
+    return edges;
+}
+
+}  // namespace
+
+Bins::Bins(std::vector<double> edges, const char* argument) : edges_(std::move(edges)) {
+    const std::string name = argument;
+    if (edges_.size() < 2 || edges_.size() > most_bins + 1) {
+        throw InvalidInput(name + " must list 2 to 1000001 edges, got " +
+                           std::to_string(edges_.size()));
+    }
+    for (std::size_t k = 0; k < edges_.size(); ++k) {
+        if (!std::isfinite(edges_[k])) {
+            throw InvalidInput(name + " must be finite, found " + number_text(edges_[k]) +
+                               " at position " + std::to_string(k));
+        }
+        if (k > 0 && edges_[k] < edges_[k - 1]) {
+            throw InvalidInput(name + " must not fall, found " + number_text(edges_[k]) +
+                               " after " + number_text(edges_[k - 1]) + " at position " +
+                               std::to_string(k));
+        }
+    }
+    if (edges_.front() > 0.0 || edges_.back() < 1.0) {
+        throw InvalidInput(name + " must cover [0, 1], got edges from " +
+                           number_text(edges_.front()) + " to " + number_text(edges_.back()));
+    }
+    const auto last = static_cast<std::uint32_t>(size() - 1);
+    guide_.resize(n_guide_cells + 1);
+    for (std::size_t cell = 0; cell < n_guide_cells; ++cell) {
+        const double left = static_cast<double>(cell) / static_cast<double>(n_guide_cells);
+        guide_[cell] = bin_between(edges_, 0, last, left);
+    }
+    guide_[n_guide_cells] = last;
+}
+
+Bins Bins::equal_width(std::size_t n_bins) {
+    std::vector<double> edges(n_bins + 1);
+    for (std::size_t k = 0; k <= n_bins; ++k) {
+        edges[k] = static_cast<double>(k) / static_cast<double>(n_bins);
+    }
+    return Bins(std::move(edges));
+}
+
+void Bins::locate(const double* scores, std::size_t n, std::uint32_t* bins) const {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double score = scores[i];
+        const std::size_t cell = cell_of(score, n_guide_cells);
+        bins[i] = bin_between(edges_, guide_[cell], guide_[cell + 1], score);
+    }
+}
+
+Bins equal_count_bins(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
+    return Bins(rows.events.sample_weight == nullptr ? unweighted_edges(rows, n_bins, poll)
+                                                     : weighted_edges(rows, n_bins, poll));
+}
+
+}  // namespace calibrant

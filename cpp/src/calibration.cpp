@@ -1,0 +1,251 @@
+#include "calibrant/calibration.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "calibrant/check.hpp"
+#include "calibrant/double_double.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr std::size_t chunk_rows = 32 * block_rows;
+constexpr std::size_t rows_per_worker = 4 * chunk_rows;
+
+// The 64-bit sums of a bin hold this many rows.
+constexpr std::size_t rows_before_flush = std::size_t{1} << 22;
+
+// hits - scores, exactly.
+ExactSum excess(const Reliability::Bin& bin) {
+    ExactSum difference = bin.hits;
+    difference.subtract(bin.scores);
+    return difference;
+}
+
+double gap(const Reliability::Bin& bin) { return mean(excess(bin), bin.weight); }
+
+}  // namespace
+
+// One thread's share of an update. Unweighted rows are counted in plain integers, a score as
+// its multiples of 2^-40 and of 2^-80.
+class ReliabilityWorker {
+public:
+    ReliabilityWorker(const Reliability& parameters, const ScoredRows& rows)
+        : block_(rows),
+          total_(parameters.empty()),
+          counts_(total_.bins_.size()),
+          score_sums_(total_.bins_.size()) {}
+
+    [[nodiscard]] bool add(const ScoredRows& rows, std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
+            const std::size_t count = std::min(block_.most_rows(), end - row);
+            if (!block_.load(rows, row, count)) return false;
+            total_.n_ += block_.n();
+            total_.omitted_ += block_.omitted();
+            total_.bins_.locate(block_.score(), block_.n(), bins_);
+            if (rows.events.sample_weight != nullptr) {
+                add_weighted();
+            } else {
+                add_unweighted();
+            }
+        }
+        return true;
+    }
+
+    void finish_into(Reliability& result) {
+        flush();
+        for (std::size_t k = 0; k < score_sums_.size(); ++k) {
+            Reliability::Bin& bin = total_.table_[k];
+            score_sums_[k].add_to(bin.scores);
+        }
+        result.merge(total_);
+    }
+
+private:
+    struct Counts {
+        std::uint64_t n = 0, hits = 0;
+        std::int64_t score_high = 0, score_low = 0;
+    };
+
+    void add_unweighted() {
+        const bool tiny = kernels().split(block_.score(), block_.n(), high_, low_);
+        for (std::size_t i = 0; i < block_.n(); ++i) {
+            Counts& counts = counts_[bins_[i]];
+            ++counts.n;
+            counts.hits += static_cast<std::uint64_t>(block_.hit()[i]);
+            counts.score_high += high_[i];
+            counts.score_low += low_[i];
+        }
+        for (std::size_t i = 0; tiny && i < block_.n(); ++i) {
+            if (block_.score()[i] < least_gridded) {
+                total_.table_[bins_[i]].scores.add(block_.score()[i]);
+            }
+        }
+        rows_since_flush_ += block_.n();
+        if (rows_since_flush_ >= rows_before_flush) flush();
+    }
+
+    void add_weighted() {
+        for (std::size_t i = 0; i < block_.n(); ++i) {
+            const double weight = block_.weight()[i];
+            Reliability::Bin& bin = total_.table_[bins_[i]];
+            ++bin.n;
+            bin.weight.add(weight);
+            if (block_.hit()[i] != 0) bin.hits.add(weight);
+            bin.scores.add_product(weight, block_.score()[i]);
+        }
+    }
+
+    void flush() {
+        for (std::size_t k = 0; k < counts_.size(); ++k) {
+            Counts& counts = counts_[k];
+            if (counts.n == 0) continue;
+            Reliability::Bin& bin = total_.table_[k];
+            bin.n += counts.n;
+            bin.weight.add(static_cast<Int128>(counts.n), 0);
+            bin.hits.add(static_cast<Int128>(counts.hits), 0);
+            score_sums_[k].add((static_cast<Int128>(counts.score_high) << 40) + counts.score_low);
+            counts = {};
+        }
+        rows_since_flush_ = 0;
+    }
+
+    ScoredBlock block_;
+    Reliability total_;
+    std::vector<Counts> counts_;
+    std::vector<FixedSum<80>> score_sums_;
+    std::size_t rows_since_flush_ = 0;
+    std::uint32_t bins_[block_rows];
+    alignas(64) std::int64_t high_[block_rows], low_[block_rows];
+};
+
+Reliability::Reliability(Bins bins) : bins_(std::move(bins)), table_(bins_.size()) {}
+
+void Reliability::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
+    const std::size_t n = rows.size();
+    const std::size_t workers = workers_for(n, rows_per_worker);
+    std::vector<ReliabilityWorker> team(workers, ReliabilityWorker(*this, rows));
+    const std::size_t failed = for_each_chunk(
+        n, chunk_rows, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            return team[worker].add(rows, begin, end);
+        });
+    if (failed != npos) {
+        refuse_events(rows.events, failed, std::min(n, failed + chunk_rows), rows_before);
+    }
+    for (ReliabilityWorker& worker : team) worker.finish_into(*this);
+}
+
+void Reliability::merge(const Reliability& other) {
+    if (bins_.edges() != other.bins_.edges()) {
+        throw std::invalid_argument("cannot merge a Reliability with " +
+                                    std::to_string(other.bins_.size()) + " bins into one with " +
+                                    std::to_string(bins_.size()) + ": both need the same edges");
+    }
+    Reliability merged = *this;
+    merged.n_ = checked_add(n_, other.n_);
+    merged.omitted_ = checked_add(omitted_, other.omitted_);
+    for (std::size_t k = 0; k < table_.size(); ++k) {
+        Bin& bin = merged.table_[k];
+        const Bin& from = other.table_[k];
+        bin.n = checked_add(bin.n, from.n);
+        bin.weight.merge(from.weight);
+        bin.hits.merge(from.hits);
+        bin.scores.merge(from.scores);
+    }
+    *this = std::move(merged);
+}
+
+ExactSum Reliability::total_weight() const {
+    ExactSum weight;
+    for (const Bin& bin : table_) weight.merge(bin.weight);
+    if (weight.is_zero()) {
+        throw InvalidInput(n_ == 0 ? "a calibration error needs at least one row, got none"
+                                   : "a calibration error needs a row with positive weight, all " +
+                                         std::to_string(n_) + " have weight 0");
+    }
+    return weight;
+}
+
+double Reliability::mean_gap() const {
+    ExactSum gaps;
+    for (const Bin& bin : table_) {
+        const ExactSum difference = excess(bin);
+        if (difference.value().high < 0.0) {
+            gaps.subtract(difference);
+        } else {
+            gaps.merge(difference);
+        }
+    }
+    return mean(gaps, total_weight());
+}
+
+double Reliability::root_mean_square_gap(bool debiased) const {
+    const ExactSum total = total_weight();
+    double mean_square = 0.0;
+    for (const Bin& bin : table_) {
+        if (bin.weight.is_zero() || (debiased && bin.n < 2)) continue;
+        const double share = mean(bin.weight, total);
+        const double difference = gap(bin);
+        const double frequency = mean(bin.hits, bin.weight);
+        const double variance =
+            debiased ? frequency * (1.0 - frequency) / static_cast<double>(bin.n - 1) : 0.0;
+        mean_square += share * (difference * difference - variance);
+    }
+    return mean_square > 0.0 ? std::sqrt(mean_square) : 0.0;
+}
+
+double Reliability::largest_gap() const {
+    (void)total_weight();
+    double largest = 0.0;
+    for (const Bin& bin : table_) {
+        if (!bin.weight.is_zero()) largest = std::max(largest, std::fabs(gap(bin)));
+    }
+    return largest;
+}
+
+std::string Reliability::to_bytes() const {
+    Writer out;
+    out.u64(bins_.edges().size());
+    for (const double edge : bins_.edges()) out.f64(edge);
+    out.u64(n_);
+    out.u64(omitted_);
+    for (const Bin& bin : table_) {
+        out.u64(bin.n);
+        bin.weight.write(out);
+        bin.hits.write(out);
+        bin.scores.write(out);
+    }
+    return seal(kind, 1, out);
+}
+
+Reliability Reliability::from_bytes(std::string_view bytes) {
+    Reader in = open(bytes, kind, 1);
+    std::vector<double> edges(in.count(sizeof(double)));
+    for (double& edge : edges) edge = in.f64();
+    Reliability result = [&] {
+        try {
+            return Reliability(Bins(std::move(edges)));
+        } catch (const std::invalid_argument& error) {
+            throw CorruptState(std::string("malformed state: ") + error.what());
+        }
+    }();
+    result.n_ = in.u64();
+    result.omitted_ = in.u64();
+    std::uint64_t rows = 0;
+    for (Bin& bin : result.table_) {
+        bin.n = in.u64();
+        bin.weight = ExactSum::read(in);
+        bin.hits = ExactSum::read(in);
+        bin.scores = ExactSum::read(in);
+        rows = checked_add(rows, bin.n);
+    }
+    in.finish();
+    if (rows != result.n_) {
+        throw CorruptState("malformed state: the bins of the Reliability do not add up");
+    }
+    return result;
+}
+
+}  // namespace calibrant

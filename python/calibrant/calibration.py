@@ -1,0 +1,369 @@
+"""Calibration: do things that are given 70% happen 70% of the time?
+
+A *reliability table* sorts rows into bins by their score and compares, per bin, the mean score
+with the frequency of hits. The calibration errors sum up the gaps between the two.
+
+Bins are [e_k, e_k+1), and the last also holds its right edge: n bins are n bins, and every
+score in [0, 1] falls in exactly one. Equal-count bins (``strategy="quantile"``) never split
+scores that are equal, so with many ties some stay empty and others grow. Empty bins are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import _core
+from calibrant._labels import class_codes
+from calibrant._result import Result
+from calibrant.means import NanPolicy, check_nan_policy
+
+__all__ = [
+    "ReliabilityBins",
+    "classwise_ece",
+    "expected_calibration_error",
+    "maximum_calibration_error",
+    "reliability_bins",
+    "top_label_ece",
+]
+
+Strategy = Literal["uniform", "quantile"]
+Norm = Literal[1, 2, "max"]
+
+#: In place of a class: the one with the largest probability of the row.
+TOP_LABEL = -1
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ReliabilityBins(Result):
+    """What was predicted and what happened, per bin of scores.
+
+    Attributes
+    ----------
+    edges : array of shape (n_bins + 1,)
+        Bin k is [edges[k], edges[k + 1]); the last also holds its right edge.
+    counts : array of shape (n_bins,), int
+        Rows.
+    weights : array of shape (n_bins,)
+        The sum of their weights; the counts where there are none.
+    hits : array of shape (n_bins,)
+        The sum of weights of the rows that are hits.
+    mean_scores, frequencies : arrays of shape (n_bins,)
+        The weighted means of scores and of hits; NaN in empty bins.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    """
+
+    edges: np.ndarray
+    counts: np.ndarray
+    weights: np.ndarray
+    hits: np.ndarray
+    mean_scores: np.ndarray
+    frequencies: np.ndarray
+    n: int = 0
+    n_omitted: int = 0
+
+    @classmethod
+    def _of(cls, state: _core.Reliability) -> ReliabilityBins:
+        return cls(
+            np.array(state.edges), state.counts().astype(np.int64), state.weights(), state.hits(),
+            state.mean_scores(), state.frequencies(), state.n, state.n_omitted,
+        )  # fmt: skip
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fields by name, ready for JSON; means of empty bins are None."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: [None if x != x else x for x in value.tolist()]
+            if isinstance(value, np.ndarray)
+            else value
+            for name, value in plain.items()
+        }
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __repr__(self) -> str:
+        rows = [f"ReliabilityBins of {self.n} rows", "  from    to      rows  score   frequency"]
+        last = len(self) - 1
+        for k, count in enumerate(self.counts):
+            if last > 20 and 10 <= k <= last - 10:
+                if k == 10:
+                    rows.append(f"  ... {last - 19} more bins")
+                continue
+            means = f"{self.mean_scores[k]:.4f}  {self.frequencies[k]:.4f}" if count else ""
+            rows.append(
+                f"  {self.edges[k]:.4f}  {self.edges[k + 1]:.4f}  {count:<8d}{means}".rstrip()
+            )
+        return "\n".join(rows)
+
+
+def _checked_number(n_bins: int | np.integer) -> int:
+    if not 1 <= n_bins <= _core.most_bins:
+        raise ValueError(f"n_bins must lie in [1, {_core.most_bins}], got {n_bins}")
+    return int(n_bins)
+
+
+def bin_edges(n_bins: int | Sequence[float] | np.ndarray) -> list[float]:
+    """Return edges of bins of equal width, or the given ones."""
+    if isinstance(n_bins, (int, np.integer)):
+        return _core.equal_width_edges(_checked_number(n_bins))
+    return [float(edge) for edge in n_bins]
+
+
+def _table(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    bins: int | Sequence[float] | np.ndarray,
+    strategy: str,
+    sample_weight: ArrayLike | None,
+    nan_policy: str,
+    of_class: int = TOP_LABEL,
+) -> _core.Reliability:
+    omit = check_nan_policy(nan_policy)
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
+    if strategy == "quantile" and isinstance(bins, (int, np.integer)):
+        n_bins = _checked_number(bins)
+        edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, of_class, n_bins)
+    else:
+        edges = bin_edges(bins)
+    table = _core.Reliability(edges)
+    table.update(y_true, y_proba, sample_weight, omit, of_class)
+    return table
+
+
+def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> float:
+    """Read an error off a table."""
+    if norm not in (1, 2, "max"):
+        raise ValueError(f"norm must be 1, 2 or 'max', got {norm!r}")
+    if debias and norm != 2:
+        raise ValueError(f"debias needs norm=2: no unbiased estimator is known for norm={norm!r}")
+    if norm == 1:
+        return table.mean_gap()
+    return table.largest_gap() if norm == "max" else table.root_mean_square_gap(debias)
+
+
+def _require_binary(y_proba: ArrayLike, instead: str) -> None:
+    if np.ndim(y_proba) == 2:
+        raise ValueError(f"y_proba must have shape (n,); for shape (n, k) use {instead}")
+
+
+def reliability_bins(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray = 15,
+    strategy: Strategy = "uniform",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> ReliabilityBins:
+    """Mean score and frequency of hits, per bin of scores.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The score is the probability of class 1, a hit is label 1; with k columns the score is
+        the largest probability of the row, and a hit that its class (the first of equals) is
+        the label.
+    n_bins : int, or the edges themselves
+        Edges must not fall and must cover [0, 1].
+    strategy : {"uniform", "quantile"}
+        Bins of equal width, or of equal count as far as ties allow.
+    sample_weight, pos_label, labels, nan_policy
+        As for `calibrant.risk_profile`.
+
+    Returns
+    -------
+    ReliabilityBins
+
+    Examples
+    --------
+    >>> reliability_bins([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], n_bins=2)
+    ReliabilityBins of 4 rows
+      from    to      rows  score   frequency
+      0.0000  0.5000  3       0.2833  0.3333
+      0.5000  1.0000  1       0.8000  1.0000
+    """
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    return ReliabilityBins._of(_table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy))
+
+
+def expected_calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray = 15,
+    strategy: Strategy = "uniform",
+    norm: Norm = 1,
+    debias: bool = False,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Expected calibration error of the probabilities of a binary problem.
+
+    With f_k the frequency of label 1 in bin k, s_k its mean score and w_k its share of the
+    rows: sum w_k \\|f_k - s_k\\| for norm 1, the root of sum w_k (f_k - s_k)^2 for norm 2, and
+    the largest \\|f_k - s_k\\| for "max".
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        0 or 1.
+    y_proba : array of shape (n,), values in [0, 1]
+    n_bins, strategy, sample_weight, pos_label, labels, nan_policy
+        As for `reliability_bins`.
+    norm : {1, 2, "max"}
+    debias : bool
+        For norm 2: take the sampling variance f_k (1 - f_k) / (n_k - 1) off each bin's square
+        [1]_. Without, the error of perfect probabilities grows with the number of bins. Bins
+        of one row are left out, and a negative total gives 0.
+
+    References
+    ----------
+    .. [1] A. Kumar, P. Liang, T. Ma, "Verified uncertainty calibration", NeurIPS 2019.
+
+    Examples
+    --------
+    >>> expected_calibration_error([0, 0, 1, 1], [0.125, 0.375, 0.25, 0.75], n_bins=2)
+    0.125
+    """
+    _require_binary(y_proba, "top_label_ece or classwise_ece")
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    return calibration_error(
+        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy), norm, debias
+    )
+
+
+def maximum_calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray = 15,
+    strategy: Strategy = "uniform",
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Largest gap between frequency and mean score over the bins.
+
+    It is `expected_calibration_error` with ``norm="max"``; a bin of few rows can decide it.
+
+    Examples
+    --------
+    >>> maximum_calibration_error([0, 0, 1, 1], [0.125, 0.375, 0.25, 0.75], n_bins=2)
+    0.25
+    """
+    return expected_calibration_error(
+        y_true, y_proba, n_bins=n_bins, strategy=strategy, norm="max",
+        sample_weight=sample_weight, pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+    )  # fmt: skip
+
+
+def top_label_ece(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray = 15,
+    strategy: Strategy = "uniform",
+    norm: Norm = 1,
+    debias: bool = False,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Calibration error of the confidence in the predicted class, all classes pooled.
+
+    The score is the largest probability of a row, a hit that its class is the label: the ECE
+    of Guo et al. 2017. (MAPIE's function of this name averages over the predicted classes.)
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+    y_proba : array of shape (n, k), values in [0, 1]
+    n_bins, strategy, norm, debias, sample_weight, labels, nan_policy
+        As for `expected_calibration_error`.
+
+    Examples
+    --------
+    >>> top_label_ece([0, 1, 1], [[0.75, 0.25], [0.25, 0.75], [0.75, 0.25]], n_bins=1)
+    0.08333333333333333
+    """
+    _require_matrix(y_proba)
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
+    return calibration_error(
+        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy), norm, debias
+    )
+
+
+def classwise_ece(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray = 15,
+    strategy: Strategy = "uniform",
+    norm: Norm = 1,
+    debias: bool = False,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float | np.ndarray:
+    """Calibration error of each class's probability, averaged over the classes.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,), or (n, k) for a multilabel problem
+        Class codes; or, per row and label, 0 or 1.
+    y_proba : array of shape (n, k), values in [0, 1]
+    average : bool
+        The mean over the classes, or an array with the error of each.
+    n_bins, strategy, norm, debias, sample_weight, labels, nan_policy
+        As for `expected_calibration_error`.
+
+    Examples
+    --------
+    >>> classwise_ece([0, 1], [[0.75, 0.25], [0.25, 0.75]], n_bins=2, average=False)
+    array([0.25, 0.25])
+    """
+    _require_matrix(y_proba)
+    multilabel = np.ndim(y_true) == 2
+    if multilabel:
+        indicators, scores = np.asarray(y_true), np.asarray(y_proba)
+        if indicators.shape != scores.shape:
+            raise ValueError(
+                f"y_true and y_proba must have the same shape, got {indicators.shape} "
+                f"and {scores.shape}"
+            )
+        tables = [
+            _table(indicators[:, j], scores[:, j], n_bins, strategy, sample_weight, nan_policy)
+            for j in range(scores.shape[1])
+        ]
+    else:
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
+        n_classes = np.shape(y_proba)[1]
+        tables = [
+            _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, j)
+            for j in range(n_classes)
+        ]
+    errors = np.array([calibration_error(table, norm, debias) for table in tables])
+    return float(errors.mean()) if average else errors
+
+
+def _require_matrix(y_proba: ArrayLike) -> None:
+    if len(np.shape(y_proba)) != 2:
+        raise ValueError(
+            f"y_proba must have shape (n, k), got shape {np.shape(y_proba)}; "
+            "for shape (n,) use expected_calibration_error"
+        )

@@ -1,0 +1,245 @@
+"""Bins, reliability tables and calibration errors, against definitions in fractions."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import calibrant
+import reference
+import strategies
+from calibrant import _core, streaming
+
+N_BINS = st.integers(1, 12)
+STRATEGIES = ("uniform", "quantile")
+#: Scores as classifiers give them: ties, clusters near 0, saturated, a single value.
+SHAPES = {
+    "smooth": lambda rng, n: rng.random(n),
+    "rounded": lambda rng, n: np.round(rng.random(n), 1),
+    "saturated": lambda rng, n: rng.choice([0.0, 0.25, 1.0], n, p=[0.4, 0.1, 0.5]),
+    "near 0": lambda rng, n: rng.random(n) ** 30,
+    "subnormal": lambda rng, n: rng.random(n) * 2.0**-1060,
+    "one value": lambda _, n: np.full(n, 0.7),
+    "ones": lambda _, n: np.ones(n),
+}
+
+
+def edges_of(y, p, n_bins, w=None):
+    return _core.equal_count_edges(y, p, w, False, -1, n_bins)
+
+
+@given(strategies.tables(min_rows=1, weighted=False), N_BINS)
+def test_equal_count_edges_are_those_of_the_definition(table, n_bins):
+    y, p, _ = table
+    assert edges_of(y, p, n_bins) == reference.equal_count_edges(p, n_bins)
+
+
+@given(strategies.tables(min_rows=1, weighted=False), N_BINS, st.data())
+def test_weights_move_edges_as_repetitions_do(table, n_bins, data):
+    y, p, _ = table
+    k = np.array(data.draw(st.lists(st.integers(0, 5), min_size=len(p), max_size=len(p))))
+    if k.sum() == 0:
+        return
+    repeated = edges_of(np.repeat(y, k), np.repeat(p, k), n_bins)
+    assert edges_of(y, p, n_bins, k) == repeated
+    assert edges_of(y, p, n_bins, k * 2.0**-1030) == repeated
+    assert repeated == reference.equal_count_edges(p, n_bins, [int(w) for w in k])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n_bins", [1, 7, 50])
+def test_bins_of_many_rows(shape, n_bins):
+    rng = np.random.default_rng(5)
+    p = SHAPES[shape](rng, 200_000)
+    y = rng.random(p.size) < p
+    edges = np.array(edges_of(y, p, n_bins))
+    ordered = np.sort(p)
+    for k in range(1, n_bins):
+        last = ordered[-(-k * p.size // n_bins) - 1]
+        following = np.searchsorted(ordered, last, side="right")
+        assert edges[k] == (ordered[following] if following < p.size else 1.0)
+    bins = calibrant.reliability_bins(y, p, n_bins=n_bins, strategy="quantile")
+    found = np.clip(np.searchsorted(edges, p, side="right") - 1, 0, n_bins - 1)
+    np.testing.assert_array_equal(bins.counts, np.bincount(found, minlength=n_bins))
+    np.testing.assert_array_equal(bins.hits, np.bincount(found, weights=y, minlength=n_bins))
+    assert bins.counts.sum() == bins.n == p.size
+
+
+def test_ties_are_never_split_and_rows_may_come_in_any_order():
+    rng = np.random.default_rng(3)
+    p = rng.choice([0.1, 0.2, 0.3, 0.9], 1000, p=[0.5, 0.2, 0.2, 0.1])
+    y = np.sort(rng.integers(0, 2, 1000))
+    order = rng.permutation(1000)
+    assert edges_of(y, p, 10) == edges_of(y[order], p[order], 10)
+    bins = calibrant.reliability_bins(y, p, n_bins=10, strategy="quantile")
+    assert sorted(bins.counts[bins.counts > 0]) == sorted(np.unique(p, return_counts=True)[1])
+    assert len(bins) == 10
+
+
+@pytest.mark.parametrize("n_bins", [1, 3, 10, 49, 1000])
+def test_equal_width_edges_and_the_scores_on_them(n_bins):
+    edges = np.array(_core.equal_width_edges(n_bins))
+    np.testing.assert_array_equal(edges, np.arange(n_bins + 1) / n_bins)
+    bins = calibrant.reliability_bins(np.zeros(n_bins + 1, int), edges, n_bins=n_bins)
+    expected = np.ones(n_bins)
+    expected[-1] = 2  # the last bin holds its right edge
+    np.testing.assert_array_equal(bins.counts, expected)
+
+
+def rounded(x):
+    """The nearest float, or inf: three weights of 1e308 have no finite sum."""
+    return math.inf if x > sys.float_info.max else float(x)
+
+
+@given(strategies.tables(min_rows=1), N_BINS, st.sampled_from(STRATEGIES))
+def test_table_is_exact(table, n_bins, strategy):
+    y, p, w = table
+    if w is not None and not w.any():
+        return
+    bins = calibrant.reliability_bins(y, p, n_bins=n_bins, strategy=strategy, sample_weight=w)
+    expected = reference.reliability(y, p, bins.edges, w)
+    for k, (n, weight, hits, scores) in enumerate(expected):
+        assert bins.counts[k] == n
+        assert bins.weights[k] == rounded(weight)
+        assert bins.hits[k] == rounded(hits)
+        if weight == 0:
+            assert math.isnan(bins.mean_scores[k])
+            assert math.isnan(bins.frequencies[k])
+        else:
+            assert bins.mean_scores[k] == pytest.approx(float(scores / weight), rel=4e-16, abs=0)
+            assert bins.frequencies[k] == pytest.approx(float(hits / weight), rel=4e-16, abs=0)
+
+
+@given(
+    strategies.tables(min_rows=1),
+    N_BINS,
+    st.sampled_from(STRATEGIES),
+    st.sampled_from([(1, False), (2, False), (2, True), ("max", False)]),
+)
+def test_errors_are_those_of_the_definition(table, n_bins, strategy, norm_debias):
+    y, p, w = table
+    if w is not None and not w.any():
+        return
+    norm, debias = norm_debias
+    options = {"n_bins": n_bins, "strategy": strategy, "sample_weight": w}
+    found = calibrant.expected_calibration_error(y, p, norm=norm, debias=debias, **options)
+    bins = calibrant.reliability_bins(y, p, **options)
+    table = reference.reliability(y, p, bins.edges, w)
+    # Squares of gaps near 1e-16 lose half their digits in a double.
+    tolerance = {"rel": 4e-16, "abs": 0} if norm in (1, "max") else {"rel": 1e-12, "abs": 1e-15}
+    assert found == pytest.approx(reference.calibration_error(table, norm, debias), **tolerance)
+    if norm == "max":
+        assert found == calibrant.maximum_calibration_error(y, p, **options)
+
+
+def test_perfect_and_worst():
+    y = [0, 1, 1, 0]
+    assert calibrant.expected_calibration_error(y, [0.0, 1.0, 1.0, 0.0]) == 0.0
+    assert calibrant.expected_calibration_error(y, [1.0, 0.0, 0.0, 1.0]) == 1.0
+
+
+def test_debiased_error_of_perfect_probabilities_is_smaller():
+    rng = np.random.default_rng(11)
+    p = rng.random(20_000)
+    y = rng.random(p.size) < p
+    plain = calibrant.expected_calibration_error(y, p, norm=2, n_bins=200)
+    debiased = calibrant.expected_calibration_error(y, p, norm=2, n_bins=200, debias=True)
+    # The noise of a bin of 100 rows, averaged over p: root of E[p (1 - p)] / 100 = 0.041.
+    assert plain == pytest.approx(0.041, rel=0.15)
+    assert debiased < 0.5 * plain
+
+
+@given(strategies.tables(n_classes=3, min_rows=1, weighted=False), N_BINS)
+def test_top_label_is_the_binary_error_of_the_confidence(table, n_bins):
+    y, p, _ = table
+    top = p.argmax(axis=1)
+    confidence = p[np.arange(len(p)), top]
+    expected = calibrant.expected_calibration_error(y == top, confidence, n_bins=n_bins)
+    assert calibrant.top_label_ece(y, p, n_bins=n_bins) == expected
+
+
+@given(strategies.tables(n_classes=3, min_rows=1, weighted=False), st.sampled_from(STRATEGIES))
+def test_classwise_is_the_binary_error_of_each_class(table, strategy):
+    y, p, _ = table
+    each = [
+        calibrant.expected_calibration_error(y == j, p[:, j], n_bins=5, strategy=strategy)
+        for j in range(3)
+    ]
+    found = calibrant.classwise_ece(y, p, n_bins=5, strategy=strategy, average=False)
+    np.testing.assert_array_equal(found, each)
+    assert calibrant.classwise_ece(y, p, n_bins=5, strategy=strategy) == np.mean(each)
+    indicators = (y[:, None] == np.arange(3)).astype(int)
+    multilabel = calibrant.classwise_ece(indicators, p, n_bins=5, strategy=strategy, average=False)
+    np.testing.assert_array_equal(multilabel, each)
+
+
+def test_accumulator_gives_the_table_of_the_function():
+    rng = np.random.default_rng(2)
+    p = rng.random(3000)
+    y = rng.random(3000) < p
+    table = streaming.Reliability(n_bins=10)
+    for part in np.array_split(np.arange(3000), 7):
+        table.update(y[part], p[part])
+    bins = calibrant.reliability_bins(y, p, n_bins=10)
+    assert repr(table.result()) == repr(bins)
+    error = calibrant.expected_calibration_error(y, p, n_bins=10)
+    assert table.expected_calibration_error() == error
+    assert streaming.Reliability.from_bytes(table.to_bytes()) == table
+    assert repr(table) == "Reliability(n=3000, n_bins=10)"
+
+
+def test_missing_values_are_refused_or_counted():
+    y, p = [0, 1, 1], [0.1, np.nan, 0.8]
+    with pytest.raises(ValueError, match="y_proba has a missing value"):
+        calibrant.reliability_bins(y, p)
+    bins = calibrant.reliability_bins(y, p, n_bins=2, nan_policy="omit", strategy="quantile")
+    assert (bins.n, bins.n_omitted) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_bins": 0}, "n_bins must lie in"),
+        ({"n_bins": [0.0, 0.5]}, "edges must cover \\[0, 1\\]"),
+        ({"n_bins": [0.0, 0.7, 0.5, 1.0]}, "edges must not fall, found 0.5 after 0.7"),
+        ({"n_bins": [0.0, np.nan, 1.0]}, "edges must be finite"),
+        ({"strategy": "width"}, "strategy must be 'uniform' or 'quantile', got 'width'"),
+        ({"norm": 3}, "norm must be 1, 2 or 'max', got 3"),
+        ({"norm": 1, "debias": True}, "debias needs norm=2"),
+        ({"y_proba": [[0.5, 0.5]] * 2}, "use top_label_ece or classwise_ece"),
+        ({"y_true": [0, 2]}, "y_true must be 0 or 1, found 2 at row 1"),
+        ({"y_proba": [0.5, 1.5]}, "y_proba must lie in \\[0, 1\\], found 1.5 at row 1"),
+        ({"y_true": [], "y_proba": []}, "at least one row"),
+        ({"sample_weight": [0, 0]}, "positive weight"),
+    ],
+)
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_bad_input(change, message, strategy):
+    arguments = {"y_true": [0, 1], "y_proba": [0.2, 0.9], "strategy": strategy, **change}
+    with pytest.raises(ValueError, match=message):
+        calibrant.expected_calibration_error(**arguments)
+
+
+def test_results_are_ready_for_json():
+    bins = calibrant.reliability_bins([0, 1], [0.1, 0.9], n_bins=3)
+    plain = json.loads(json.dumps(bins.to_dict(), allow_nan=False))
+    assert plain["counts"] == [1, 0, 1]
+    assert plain["frequencies"] == [0.0, None, 1.0]
+    assert "more bins" in repr(calibrant.reliability_bins([0, 1], [0.1, 0.9], n_bins=100))
+
+
+def test_scikit_learn_agrees_away_from_the_edges():
+    calibration = pytest.importorskip("sklearn.calibration")
+    rng = np.random.default_rng(4)
+    p = rng.random(5000)
+    y = (rng.random(5000) < p).astype(int)
+    frequencies, scores = calibration.calibration_curve(y, p, n_bins=10)
+    bins = calibrant.reliability_bins(y, p, n_bins=10)
+    np.testing.assert_allclose(bins.frequencies, frequencies, rtol=1e-13)
+    np.testing.assert_allclose(bins.mean_scores, scores, rtol=1e-13)
