@@ -1,8 +1,11 @@
 """Turn a run of the benchmarks into the speed table of the README.
 
-pytest bench --benchmark-json=bench.json
-python bench/report.py bench.json            prints the table
-python bench/report.py bench.json README.md  also puts it there
+    pytest bench --benchmark-json=bench.json
+    python bench/report.py bench.json            prints the table
+    python bench/report.py bench.json README.md  also puts it there
+
+The table has the largest size of each group; `python bench/report.py bench.json --all` prints
+every one.
 """
 
 from __future__ import annotations
@@ -13,15 +16,26 @@ from pathlib import Path
 
 BEGIN = "<!-- speed table: written by bench/report.py -->"
 END = "<!-- end of speed table -->"
+RIVALS = {"numpy": "NumPy", "scikit_learn": "scikit-learn", "mapie": "MAPIE"}
 
 
-def seconds_by_group(run: dict) -> dict[str, dict[str, float]]:
-    groups: dict[str, dict[str, float]] = {}
+def contender(name: str) -> str | None:
+    """Who ran it: calibrant on all threads, or a rival; None for what the table leaves out."""
+    function = name.split("[")[0].removeprefix("test_")
+    if function == "numpy_sum_only" or "1-thread" in name:
+        return None
+    return next((rival for key, rival in RIVALS.items() if function.startswith(key)), "calibrant")
+
+
+def seconds_by_group(run: dict) -> dict[tuple[str, int, str], dict[str, float]]:
+    groups: dict[tuple[str, int, str], dict[str, float]] = {}
     for benchmark in run["benchmarks"]:
-        name = benchmark["name"].split("[")[0].removeprefix("test_")
-        if "1-thread" in benchmark["name"]:
-            name += " (1 thread)"
-        groups.setdefault(benchmark["group"], {})[name] = benchmark["stats"]["min"]
+        who = contender(benchmark["name"])
+        if who is None or benchmark["group"].count("-") < 2:
+            continue
+        task, size, dtype = benchmark["group"].rsplit("-", 2)
+        key = (task, int(float(size)), dtype)
+        groups.setdefault(key, {})[who] = benchmark["stats"]["min"]
     return groups
 
 
@@ -32,43 +46,39 @@ def time_text(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def table(run: dict) -> str:
-    lines = [
-        "| task | calibrant | NumPy | ratio |",
-        "| --- | ---: | ---: | ---: |",
-    ]
-    for group, seconds in sorted(seconds_by_group(run).items()):
-        ours = next(
-            (s for n, s in seconds.items() if n in ("calibrant", "weighted", "generalized_mean")),
-            None,
-        )
-        rival = next(
-            (s for n, s in seconds.items() if n.startswith("numpy") and "sum_only" not in n), None
-        )
-        if ours is None or rival is None:
+def table(run: dict, every_size: bool) -> str:
+    lines = ["| task | rows | calibrant | rival | ratio |", "| --- | ---: | ---: | --- | ---: |"]
+    groups = seconds_by_group(run)
+    for (task, size, dtype), seconds in sorted(groups.items()):
+        largest = max(n for t, n, d in groups if (t, d) == (task, dtype))
+        ours = seconds.pop("calibrant", None)
+        if ours is None or (size != largest and not every_size):
             continue
-        task, size, dtype = group.rsplit("-", 2)
-        lines.append(
-            f"| `{task}`, {float(size):.0e} rows, {dtype} | {time_text(ours)} | {time_text(rival)} "
-            f"| {rival / ours:.1f} |"
-        )
+        lines += [
+            f"| {task}, {dtype} | {size:.0e} | {time_text(ours)} | {rival} {time_text(theirs)} "
+            f"| {theirs / ours:.3g} |"
+            for rival, theirs in sorted(seconds.items())
+        ]
     info = run["machine_info"]
     config = info["calibrant"]
     cpu = info.get("cpu", {}).get("brand_raw", "unknown processor")
     machine = (
-        f"{cpu}, {config['isa']}, {config['num_threads']} threads; {config['compiler']}, "
-        f"NumPy {config['numpy']}, Python {info['python_version']}. The best of several runs; a "
-        "ratio above 1 means that calibrant is faster."
+        f"{cpu}, {config['isa']}, {config['num_threads']} threads; {config['compiler']}, NumPy "
+        f"{config['numpy']}, Python {info['python_version']}. The best of several runs; a ratio "
+        "above 1 means that calibrant is faster. `pytest bench` makes the figures, "
+        "`bench/report.py` this table."
     )
     return "\n".join([*lines, "", machine])
 
 
 def main() -> None:
-    run = json.loads(Path(sys.argv[1]).read_text())
-    text = table(run)
+    arguments = sys.argv[1:]
+    every_size = "--all" in arguments
+    files = [a for a in arguments if a != "--all"]
+    text = table(json.loads(Path(files[0]).read_text()), every_size)
     print(text)
-    if len(sys.argv) > 2:
-        page = Path(sys.argv[2])
+    if len(files) > 1:
+        page = Path(files[1])
         before, _, rest = page.read_text().partition(BEGIN)
         after = rest.partition(END)[2] if END in rest else rest
         page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")

@@ -69,6 +69,22 @@ GOOD = {
         lambda **rows: streaming.Scores().update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "expected_calibration_error": (
+        calibrant.expected_calibration_error,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "reliability_bins of classes": (
+        lambda **rows: calibrant.reliability_bins(**rows, strategy="quantile"),
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
+    "streaming.Reliability": (
+        lambda **rows: streaming.Reliability().update(**rows),
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
     "generalized_mean": (
         lambda **rows: calibrant.generalized_mean(**rows, m=-1),
         {"p": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
