@@ -31,7 +31,7 @@ SHAPES = {
 
 
 def edges_of(y, p, n_bins, w=None):
-    return _core.equal_count_edges(y, p, w, False, -1, n_bins)
+    return _core.equal_count_edges(y, p, w, False, _core.EITHER, n_bins)
 
 
 @given(strategies.tables(min_rows=1, weighted=False), N_BINS)
@@ -177,6 +177,8 @@ def test_classwise_is_the_binary_error_of_each_class(table, strategy):
     indicators = (y[:, None] == np.arange(3)).astype(int)
     multilabel = calibrant.classwise_ece(indicators, p, n_bins=5, strategy=strategy, average=False)
     np.testing.assert_array_equal(multilabel, each)
+    lists = calibrant.classwise_ece(indicators.tolist(), p, n_bins=5, strategy=strategy)
+    assert lists == np.mean(each)
 
 
 def test_accumulator_gives_the_table_of_the_function():

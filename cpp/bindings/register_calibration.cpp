@@ -3,6 +3,9 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <string>
+
+#include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
@@ -11,17 +14,28 @@
 namespace calibrant::bindings {
 namespace {
 
-// of_class: a class, or -1 for the top label; what a binary problem has is ignored.
-ScoredRows scored(const EventInputs& inputs, std::int64_t of_class) {
-    if (inputs.events().y_true == nullptr) {
-        throw py::type_error("y_true must be an array, got None");
+// What `scoring` may be besides a class, which needs y_proba of shape (n, k).
+constexpr std::int64_t either = -1;     // binary for shape (n,), top label for (n, k)
+constexpr std::int64_t binary = -2;     // shape (n,) only
+constexpr std::int64_t top_label = -3;  // shape (n, k) only
+
+ScoredRows scored(const EventInputs& inputs, std::int64_t scoring) {
+    const Events& events = inputs.events();
+    if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
+    if (events.is_matrix && scoring == binary) {
+        throw InvalidInput("y_proba must have shape (n,), got shape (n, " +
+                           std::to_string(events.y_proba.width) +
+                           "); use top_label_ece or classwise_ece");
     }
-    ScoredRows rows{inputs.events()};
-    if (!rows.events.is_matrix) return rows;
-    rows.scoring = of_class < 0 ? Scoring::top_label : Scoring::of_class;
-    rows.of_class = of_class < 0 ? 0 : static_cast<std::size_t>(of_class);
-    if (rows.of_class >= rows.events.y_proba.width) throw py::index_error("no such class");
-    return rows;
+    if (!events.is_matrix && scoring != binary && scoring != either) {
+        throw InvalidInput(
+            "y_proba must have shape (n, k), got shape (n,); use expected_calibration_error");
+    }
+    if (!events.is_matrix) return {events};
+    if (scoring < 0) return {events, Scoring::top_label};
+    const auto of_class = static_cast<std::size_t>(scoring);
+    if (of_class >= events.y_proba.width) throw py::index_error("no such class");
+    return {events, Scoring::of_class, of_class};
 }
 
 template <class Value>
@@ -39,21 +53,24 @@ py::array_t<double> column_of(const Reliability& self, const Value& value) {
 void register_calibration(py::module_& m) {
     using namespace py::literals;
     m.attr("most_bins") = most_bins;
+    m.attr("EITHER") = either;
+    m.attr("BINARY") = binary;
+    m.attr("TOP_LABEL") = top_label;
     m.def(
         "equal_width_edges", [](std::size_t n_bins) { return Bins::equal_width(n_bins).edges(); },
         "n_bins"_a);
     m.def(
         "equal_count_edges",
         [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
-           bool omit_missing, std::int64_t of_class, std::size_t n_bins) {
+           bool omit_missing, std::int64_t scoring, std::size_t n_bins) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-            const ScoredRows rows = scored(inputs, of_class);
+            const ScoredRows rows = scored(inputs, scoring);
             std::vector<double> edges;
             run_unlocked(inputs.n_values(),
                          [&] { edges = equal_count_bins(rows, n_bins, poll_signals).edges(); });
             return edges;
         },
-        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "n_bins"_a);
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "n_bins"_a);
     register_accumulator<Reliability>(m, "Reliability", "Hits and scores per bin of scores.")
         .def(
             py::init([](std::vector<double> edges) { return Reliability(Bins(std::move(edges))); }),
@@ -61,15 +78,15 @@ void register_calibration(py::module_& m) {
         .def(
             "update",
             [](Reliability& self, const py::object& y_true, const py::object& y_proba,
-               const py::object& sample_weight, bool omit_missing, std::int64_t of_class) {
+               const py::object& sample_weight, bool omit_missing, std::int64_t scoring) {
                 const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-                const ScoredRows rows = scored(inputs, of_class);
+                const ScoredRows rows = scored(inputs, scoring);
                 const std::uint64_t rows_before = self.count() + self.omitted();
                 update_aside(self, inputs.n_values(), [&](Reliability& batch) {
                     batch.update(rows, rows_before, poll_signals);
                 });
             },
-            "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a)
+            "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a)
         .def_property_readonly("edges", [](const Reliability& self) { return self.bins().edges(); })
         .def_property_readonly("n_omitted", &Reliability::omitted)
         .def("counts",

@@ -22,6 +22,9 @@ class _Config(TypedDict):
 
 max_threads: int
 most_bins: int
+EITHER: int
+BINARY: int
+TOP_LABEL: int
 
 def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...
@@ -32,14 +35,14 @@ def equal_count_edges(
     y_proba: Any,
     sample_weight: Any,
     omit_missing: bool,
-    of_class: int,
+    scoring: int,
     n_bins: int,
 ) -> list[float]: ...
 
 class Reliability:
     def __init__(self, edges: Sequence[float]) -> None: ...
     def update(
-        self, y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, of_class: int
+        self, y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, scoring: int
     ) -> None: ...
     @property
     def edges(self) -> list[float]: ...

@@ -34,9 +34,6 @@ __all__ = [
 Strategy = Literal["uniform", "quantile"]
 Norm = Literal[1, 2, "max"]
 
-#: In place of a class: the one with the largest probability of the row.
-TOP_LABEL = -1
-
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReliabilityBins(Result):
@@ -122,18 +119,18 @@ def _table(
     strategy: str,
     sample_weight: ArrayLike | None,
     nan_policy: str,
-    of_class: int = TOP_LABEL,
+    scoring: int,
 ) -> _core.Reliability:
     omit = check_nan_policy(nan_policy)
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
     if strategy == "quantile" and isinstance(bins, (int, np.integer)):
         n_bins = _checked_number(bins)
-        edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, of_class, n_bins)
+        edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, scoring, n_bins)
     else:
         edges = bin_edges(bins)
     table = _core.Reliability(edges)
-    table.update(y_true, y_proba, sample_weight, omit, of_class)
+    table.update(y_true, y_proba, sample_weight, omit, scoring)
     return table
 
 
@@ -146,11 +143,6 @@ def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> f
     if norm == 1:
         return table.mean_gap()
     return table.largest_gap() if norm == "max" else table.root_mean_square_gap(debias)
-
-
-def _require_binary(y_proba: ArrayLike, instead: str) -> None:
-    if np.ndim(y_proba) == 2:
-        raise ValueError(f"y_proba must have shape (n,); for shape (n, k) use {instead}")
 
 
 def reliability_bins(
@@ -194,7 +186,9 @@ def reliability_bins(
       0.5000  1.0000  1       0.8000  1.0000
     """
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    return ReliabilityBins._of(_table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy))
+    return ReliabilityBins._of(
+        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.EITHER)
+    )
 
 
 def expected_calibration_error(
@@ -238,10 +232,11 @@ def expected_calibration_error(
     >>> expected_calibration_error([0, 0, 1, 1], [0.125, 0.375, 0.25, 0.75], n_bins=2)
     0.125
     """
-    _require_binary(y_proba, "top_label_ece or classwise_ece")
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     return calibration_error(
-        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy), norm, debias
+        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.BINARY),
+        norm,
+        debias,
     )
 
 
@@ -300,11 +295,18 @@ def top_label_ece(
     >>> top_label_ece([0, 1, 1], [[0.75, 0.25], [0.25, 0.75], [0.75, 0.25]], n_bins=1)
     0.08333333333333333
     """
-    _require_matrix(y_proba)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
     return calibration_error(
-        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy), norm, debias
+        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.TOP_LABEL),
+        norm,
+        debias,
     )
+
+
+def _is_table(y_true: ArrayLike) -> bool:
+    if isinstance(y_true, (list, tuple)):
+        return len(y_true) > 0 and isinstance(y_true[0], (list, tuple, np.ndarray))
+    return getattr(y_true, "ndim", 1) == 2
 
 
 def classwise_ece(
@@ -337,33 +339,19 @@ def classwise_ece(
     >>> classwise_ece([0, 1], [[0.75, 0.25], [0.25, 0.75]], n_bins=2, average=False)
     array([0.25, 0.25])
     """
-    _require_matrix(y_proba)
-    multilabel = np.ndim(y_true) == 2
-    if multilabel:
+    options = (n_bins, strategy, sample_weight, nan_policy)
+    if _is_table(y_true):
         indicators, scores = np.asarray(y_true), np.asarray(y_proba)
         if indicators.shape != scores.shape:
             raise ValueError(
                 f"y_true and y_proba must have the same shape, got {indicators.shape} "
                 f"and {scores.shape}"
             )
-        tables = [
-            _table(indicators[:, j], scores[:, j], n_bins, strategy, sample_weight, nan_policy)
-            for j in range(scores.shape[1])
-        ]
+        columns = zip(indicators.T, scores.T, strict=True)
+        tables = [_table(y, p, *options, _core.BINARY) for y, p in columns]
     else:
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
-        n_classes = np.shape(y_proba)[1]
-        tables = [
-            _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, j)
-            for j in range(n_classes)
-        ]
+        tables = [_table(codes, y_proba, *options, 0)]  # refuses a y_proba of another shape
+        tables += [_table(codes, y_proba, *options, j) for j in range(1, np.shape(y_proba)[1])]
     errors = np.array([calibration_error(table, norm, debias) for table in tables])
     return float(errors.mean()) if average else errors
-
-
-def _require_matrix(y_proba: ArrayLike) -> None:
-    if len(np.shape(y_proba)) != 2:
-        raise ValueError(
-            f"y_proba must have shape (n, k), got shape {np.shape(y_proba)}; "
-            "for shape (n,) use expected_calibration_error"
-        )

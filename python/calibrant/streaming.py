@@ -209,7 +209,7 @@ class Reliability(Accumulator[_core.Reliability]):
         """
         omit = means.check_nan_policy(nan_policy)
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        self._state.update(codes, y_proba, sample_weight, omit, calibration.TOP_LABEL)
+        self._state.update(codes, y_proba, sample_weight, omit, _core.EITHER)
 
     def result(self) -> calibration.ReliabilityBins:
         """Return the table of the rows so far."""
