@@ -11,6 +11,7 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/sum.hpp"
+#include "calibrant/workers.hpp"
 
 namespace calibrant {
 namespace {
@@ -37,14 +38,16 @@ std::uint32_t bin_between(const std::vector<double>& edges, std::uint32_t first,
     return first;
 }
 
-constexpr std::size_t chunk_rows = 32 * block_rows;
-constexpr std::size_t rows_per_worker = 4 * chunk_rows;
+std::size_t chunk_rows(const ScoredRows& rows) {
+    return std::max<std::size_t>(chunk_values / rows.events.y_proba.width, 1);
+}
 
 // Calls visit(worker, block) for all rows, on several threads.
 template <class Visit>
 void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, const Visit& visit) {
+    const std::size_t chunk = chunk_rows(rows);
     const std::size_t failed =
-        for_each_chunk(rows.size(), chunk_rows, workers, poll,
+        for_each_chunk(rows.size(), chunk, workers, poll,
                        [&](std::size_t worker, std::size_t begin, std::size_t end) {
                            ScoredBlock block(rows);
                            for (std::size_t row = begin; row < end; row += block.most_rows()) {
@@ -55,7 +58,7 @@ void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, cons
                            return true;
                        });
     if (failed != npos) {
-        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk_rows), 0);
+        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
     }
 }
 
@@ -64,7 +67,9 @@ constexpr std::size_t n_cells = std::size_t{1} << 14;
 class Cells {
 public:
     Cells(const ScoredRows& rows, Poll poll)
-        : rows_(rows), poll_(poll), workers_(workers_for(rows.size(), rows_per_worker)) {
+        : rows_(rows),
+          poll_(poll),
+          workers_(workers_for(rows.size(), chunks_per_worker * chunk_rows(rows))) {
         std::vector<std::vector<std::uint64_t>> counts(workers_);
         for (auto& of_worker : counts) of_worker.resize(n_cells);
         for_each_block(rows_, workers_, poll_, [&](std::size_t worker, const ScoredBlock& block) {

@@ -7,12 +7,10 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
+#include "calibrant/workers.hpp"
 
 namespace calibrant {
 namespace {
-
-constexpr std::size_t chunk_rows = 32 * block_rows;
-constexpr std::size_t rows_per_worker = 4 * chunk_rows;
 
 // The 64-bit sums of a bin hold this many rows.
 constexpr std::size_t rows_before_flush = std::size_t{1} << 22;
@@ -33,19 +31,20 @@ double gap(const Reliability::Bin& bin) { return mean(excess(bin), bin.weight); 
 class ReliabilityWorker {
 public:
     ReliabilityWorker(const Reliability& parameters, const ScoredRows& rows)
-        : block_(rows),
+        : rows_(rows),
+          block_(rows),
           total_(parameters.empty()),
           counts_(total_.bins_.size()),
           score_sums_(total_.bins_.size()) {}
 
-    [[nodiscard]] bool add(const ScoredRows& rows, std::size_t begin, std::size_t end) {
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_.most_rows()) {
             const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows, row, count)) return false;
+            if (!block_.load(rows_, row, count)) return false;
             total_.n_ += block_.n();
             total_.omitted_ += block_.omitted();
             total_.bins_.locate(block_.score(), block_.n(), bins_);
-            if (rows.events.sample_weight != nullptr) {
+            if (rows_.events.sample_weight != nullptr) {
                 add_weighted();
             } else {
                 add_unweighted();
@@ -112,6 +111,7 @@ private:
         rows_since_flush_ = 0;
     }
 
+    const ScoredRows& rows_;
     ScoredBlock block_;
     Reliability total_;
     std::vector<Counts> counts_;
@@ -124,17 +124,7 @@ private:
 Reliability::Reliability(Bins bins) : bins_(std::move(bins)), table_(bins_.size()) {}
 
 void Reliability::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
-    const std::size_t n = rows.size();
-    const std::size_t workers = workers_for(n, rows_per_worker);
-    std::vector<ReliabilityWorker> team(workers, ReliabilityWorker(*this, rows));
-    const std::size_t failed = for_each_chunk(
-        n, chunk_rows, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            return team[worker].add(rows, begin, end);
-        });
-    if (failed != npos) {
-        refuse_events(rows.events, failed, std::min(n, failed + chunk_rows), rows_before);
-    }
-    for (ReliabilityWorker& worker : team) worker.finish_into(*this);
+    update_by_workers<ReliabilityWorker>(*this, rows, rows.events, rows_before, poll);
 }
 
 void Reliability::merge(const Reliability& other) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "calibrant/check.hpp"
+#include "calibrant/workers.hpp"
 
 namespace calibrant {
 namespace {
@@ -15,11 +16,6 @@ constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
 // Below this G_m is G_0 to 2^-60, since log q varies by at most 745; and m log q would lose
 // bits of its own.
 constexpr double least_power = 0x1p-80;
-
-// Rows a worker takes at a time: 16 blocks, some 30 microseconds. A second thread is worth
-// waking for 100 microseconds of work.
-constexpr std::size_t chunk_rows = 16 * block_rows;
-constexpr std::size_t rows_per_worker = 4 * chunk_rows;
 
 bool is_named(double m) { return m == 1.0 || m == 0.0 || m == robustness; }
 
@@ -62,20 +58,21 @@ Ahead next_block(const Events& events, std::size_t begin) {
 // risk kernel into 128-bit sums; all the rest is summed term by term.
 class RiskProfileWorker {
 public:
-    explicit RiskProfileWorker(const RiskProfile& parameters)
-        : profile_(parameters.empty()),
+    RiskProfileWorker(const RiskProfile& parameters, const Events& events)
+        : events_(events),
+          profile_(parameters.empty()),
           any_named_(std::ranges::any_of(profile_.powers_, is_named)),
           any_infinite_(
               std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {}
 
-    [[nodiscard]] bool add(const Events& events, std::size_t begin, std::size_t end) {
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_rows) {
             const std::size_t count = std::min(block_rows, end - row);
-            if (!load_events(events, row, count, profile_.q_lim_, block_)) return false;
-            ahead_ = next_block(events, row + count);
+            if (!load_events(events_, row, count, profile_.q_lim_, block_)) return false;
+            ahead_ = next_block(events_, row + count);
             profile_.n_ += block_.n;
             profile_.omitted_ += block_.omitted;
-            if (events.sample_weight != nullptr) {
+            if (events_.sample_weight != nullptr) {
                 add_weighted();
             } else {
                 add_unweighted();
@@ -205,6 +202,7 @@ private:
         }
     }
 
+    const Events& events_;
     RiskProfile profile_;
     bool any_named_;
     bool any_infinite_;
@@ -237,17 +235,7 @@ RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
 }
 
 void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll poll) {
-    const std::size_t n = events.size();
-    const std::size_t workers = workers_for(n, rows_per_worker);
-    std::vector<RiskProfileWorker> team(workers, RiskProfileWorker(*this));
-    const std::size_t failed = for_each_chunk(
-        n, chunk_rows, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            return team[worker].add(events, begin, end);
-        });
-    if (failed != npos) {
-        refuse_events(events, failed, std::min(n, failed + chunk_rows), rows_before);
-    }
-    for (RiskProfileWorker& worker : team) worker.finish_into(*this);
+    update_by_workers<RiskProfileWorker>(*this, events, events, rows_before, poll);
 }
 
 void RiskProfile::merge(const RiskProfile& other) {

@@ -7,14 +7,10 @@
 #include <stdexcept>
 
 #include "calibrant/check.hpp"
+#include "calibrant/workers.hpp"
 
 namespace calibrant {
 namespace {
-
-// Values of y_proba a worker takes at a time, some 20 microseconds. A second thread is worth
-// waking for 100 microseconds of work.
-constexpr std::size_t chunk_values = 16 * block_rows;
-constexpr std::size_t chunks_per_worker = 4;
 
 // Below this sum of squares the grid of 2^-80 is too coarse for the spherical score. Rows of at
 // most most_classes values that sum to 1 have more.
@@ -215,26 +211,12 @@ ScoreSums::ScoreSums(ScoreSet scores, double q_lim) : scores_(scores), q_lim_(q_
 }
 
 void ScoreSums::update(const Events& events, std::uint64_t rows_before, Poll poll) {
-    const std::size_t n = events.size();
-    if (n == 0) return;
+    if (events.size() == 0) return;
     if (events.n_classes() < 2 || events.n_classes() > most_classes) {
         throw InvalidInput("scores need 2 to 2^20 classes, got " +
                            std::to_string(events.n_classes()));
     }
-    const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
-    const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
-    const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
-    std::vector<ScoreWorker> team;
-    team.reserve(workers);
-    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, events);
-    const std::size_t failed = for_each_chunk(
-        n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            return team[worker].add(begin, end);
-        });
-    if (failed != npos) {
-        refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
-    }
-    for (ScoreWorker& worker : team) worker.finish_into(*this);
+    update_by_workers<ScoreWorker>(*this, events, events, rows_before, poll);
 }
 
 void ScoreSums::merge(const ScoreSums& other) {

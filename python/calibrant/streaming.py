@@ -8,18 +8,74 @@ bit however the rows were split.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core, calibration, means, scores
 from calibrant._accumulator import Accumulator
+from calibrant._accumulator import State as AnyState
 from calibrant._labels import class_codes
 
 __all__ = ["Reliability", "RiskProfile", "Scores"]
 
 
-class RiskProfile(Accumulator[_core.RiskProfile]):
+class State(AnyState, Protocol):
+    """What an accumulator of events keeps its rows in."""
+
+    @property
+    def n_omitted(self) -> int: ...
+    @property
+    def update(self) -> Any: ...
+
+
+StateT = TypeVar("StateT", bound=State)
+
+
+class EventAccumulator(Accumulator[StateT]):
+    """Base of the accumulators of labels and probabilities: one ``update`` for all."""
+
+    __slots__ = ()
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
+        nan_policy: means.NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows.
+
+        The arguments are those of the function of which this is the accumulator. If a row is
+        refused, or the call is interrupted, nothing of the batch is added.
+
+        Parameters
+        ----------
+        y_true : array of shape (n,)
+            Class codes, 0 to k - 1.
+        y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        sample_weight : array of shape (n,), finite and not negative, optional
+        pos_label, labels, nan_policy
+            As for `calibrant.risk_profile`.
+        """
+        omit = means.check_nan_policy(nan_policy)
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        self._add(codes, y_proba, sample_weight, omit)
+
+    def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
+        self._state.update(y_true, y_proba, sample_weight, omit)
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._state.n_omitted
+
+
+class RiskProfile(EventAccumulator[_core.RiskProfile]):
     """Accumulator of `calibrant.risk_profile`, in constant memory.
 
     Parameters
@@ -46,24 +102,6 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
     def __init__(self, *, powers: Sequence[float] = (), q_lim: float = 0.0) -> None:
         self._state = means.core_profile([*means.NAMED_POWERS, *powers], q_lim)
 
-    def update(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object | None = None,
-        labels: ArrayLike | None = None,
-        nan_policy: means.NanPolicy = "raise",
-    ) -> None:
-        """Add a batch of rows; the arguments are those of `calibrant.risk_profile`.
-
-        If a row is refused, or the call is interrupted, nothing of the batch is added.
-        """
-        omit = means.check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        self._state.update(codes, y_proba, sample_weight, omit)
-
     def result(self) -> means.RiskProfile:
         """Return the means of the rows so far.
 
@@ -73,11 +111,6 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
             If there is no row, or none with a positive weight.
         """
         return means.RiskProfile._of(self._state)
-
-    @property
-    def n_omitted(self) -> int:
-        """The number of rows dropped because a value was missing."""
-        return self._state.n_omitted
 
     @classmethod
     def _check(cls, state: _core.RiskProfile) -> None:
@@ -91,7 +124,7 @@ class RiskProfile(Accumulator[_core.RiskProfile]):
         return {"powers": tuple(self._state.powers[3:]), "q_lim": self._state.q_lim}
 
 
-class Scores(Accumulator[_core.ScoreSums]):
+class Scores(EventAccumulator[_core.ScoreSums]):
     """Accumulator of the Brier, log and spherical scores, in constant memory.
 
     The first batch decides whether y_proba has shape (n,) or (n, k), since the Brier score of
@@ -120,24 +153,6 @@ class Scores(Accumulator[_core.ScoreSums]):
     def __init__(self, *, q_lim: float = 0.0) -> None:
         self._state = scores.core_sums(brier=True, log=True, spherical=True, q_lim=q_lim)
 
-    def update(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object | None = None,
-        labels: ArrayLike | None = None,
-        nan_policy: means.NanPolicy = "raise",
-    ) -> None:
-        """Add a batch of rows; the arguments are those of `calibrant.brier_score`.
-
-        If a row is refused, or the call is interrupted, nothing of the batch is added.
-        """
-        omit = means.check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        self._state.update(codes, y_proba, sample_weight, omit)
-
     def result(self) -> scores.ScoreSummary:
         """Return the scores of the rows so far.
 
@@ -156,11 +171,6 @@ class Scores(Accumulator[_core.ScoreSums]):
         """Return the skill beyond the class frequencies, as `calibrant.brier_skill_score`."""
         return self._state.brier_skill(None)
 
-    @property
-    def n_omitted(self) -> int:
-        """The number of rows dropped because a value was missing."""
-        return self._state.n_omitted
-
     @classmethod
     def _check(cls, state: _core.ScoreSums) -> None:
         if state.scores != ["brier", "log", "spherical"]:
@@ -170,7 +180,7 @@ class Scores(Accumulator[_core.ScoreSums]):
         return {"q_lim": self._state.q_lim}
 
 
-class Reliability(Accumulator[_core.Reliability]):
+class Reliability(EventAccumulator[_core.Reliability]):
     """Accumulator of `calibrant.reliability_bins` with edges fixed beforehand.
 
     Parameters
@@ -193,23 +203,8 @@ class Reliability(Accumulator[_core.Reliability]):
     def __init__(self, n_bins: int | Sequence[float] = 15) -> None:
         self._state = _core.Reliability(calibration.bin_edges(n_bins))
 
-    def update(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object | None = None,
-        labels: ArrayLike | None = None,
-        nan_policy: means.NanPolicy = "raise",
-    ) -> None:
-        """Add a batch of rows; the arguments are those of `calibrant.reliability_bins`.
-
-        If a row is refused, or the call is interrupted, nothing of the batch is added.
-        """
-        omit = means.check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        self._state.update(codes, y_proba, sample_weight, omit, _core.EITHER)
+    def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
+        self._state.update(y_true, y_proba, sample_weight, omit, _core.EITHER)
 
     def result(self) -> calibration.ReliabilityBins:
         """Return the table of the rows so far."""
@@ -220,11 +215,6 @@ class Reliability(Accumulator[_core.Reliability]):
     ) -> float:
         """Return the calibration error of the rows so far, as `calibrant` defines it."""
         return calibration.calibration_error(self._state, norm, debias)
-
-    @property
-    def n_omitted(self) -> int:
-        """The number of rows dropped because a value was missing."""
-        return self._state.n_omitted
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1}

@@ -1,0 +1,43 @@
+// How every accumulator of events is updated: workers, one a thread, each with sums of its own,
+// take chunks of rows and are merged when all is done.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "calibrant/events.hpp"
+#include "calibrant/parallel.hpp"
+
+namespace calibrant {
+
+// Values a worker takes at a time: some 30 microseconds, so that Ctrl-C is noticed soon, however
+// many columns there are. A second thread is worth waking for 100 microseconds.
+inline constexpr std::size_t chunk_values = 16 * block_rows;
+inline constexpr std::size_t chunks_per_worker = 4;
+
+// A Worker is made from (total, rows), has `bool add(begin, end)`, false if a row is bad, and
+// `finish_into(total)`. `events` are what rows are made of, or the same. If a row is bad or the
+// poll says stop, throws and leaves total as it was.
+template <class Worker, class Total, class Rows>
+void update_by_workers(Total& total, const Rows& rows, const Events& events,
+                       std::uint64_t rows_before, Poll poll) {
+    const std::size_t n = events.size();
+    const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
+    const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
+    const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
+    std::vector<Worker> team;
+    team.reserve(workers);
+    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(total, rows);
+    const std::size_t failed = for_each_chunk(
+        n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            return team[worker].add(begin, end);
+        });
+    if (failed != npos) {
+        refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
+    }
+    for (Worker& worker : team) worker.finish_into(total);
+}
+
+}  // namespace calibrant
