@@ -224,15 +224,23 @@ Reliability Reliability::from_bytes(std::string_view bytes) {
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     std::uint64_t rows = 0;
+    bool possible = true;
     for (Bin& bin : result.table_) {
         bin.n = in.u64();
         bin.weight = ExactSum::read(in);
         bin.hits = ExactSum::read(in);
         bin.scores = ExactSum::read(in);
         rows = checked_add(rows, bin.n);
+        // 0 <= hits, scores <= weight, and nothing without rows.
+        for (const ExactSum* part : {&bin.hits, &bin.scores}) {
+            ExactSum rest = bin.weight;
+            rest.subtract(*part);
+            possible = possible && part->value().high >= 0.0 && rest.value().high >= 0.0;
+        }
+        possible = possible && (bin.n != 0 || bin.weight.is_zero());
     }
     in.finish();
-    if (rows != result.n_) {
+    if (!possible || rows != result.n_) {
         throw CorruptState("malformed state: the bins of the Reliability do not add up");
     }
     return result;
