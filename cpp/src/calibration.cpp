@@ -230,7 +230,7 @@ Reliability Reliability::from_bytes(std::string_view bytes) {
         bin.weight = ExactSum::read(in);
         bin.hits = ExactSum::read(in);
         bin.scores = ExactSum::read(in);
-        rows = checked_add(rows, bin.n);
+        possible = possible && !__builtin_add_overflow(rows, bin.n, &rows);
         // 0 <= hits, scores <= weight, and nothing without rows.
         for (const ExactSum* part : {&bin.hits, &bin.scores}) {
             ExactSum rest = bin.weight;
