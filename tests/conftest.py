@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -12,6 +14,12 @@ from calibrant.config import config
 # Every run tries the same cases; a slow machine is no failure.
 settings.register_profile("calibrant", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("calibrant")
+
+
+# A job started in the background has SIGINT ignored, and then Python does too: the tests of
+# Ctrl-C would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
