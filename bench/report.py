@@ -1,11 +1,10 @@
 """Turn a run of the benchmarks into the speed table of the README.
 
     pytest bench --benchmark-json=bench.json
-    python bench/report.py bench.json            prints the table
-    python bench/report.py bench.json README.md  also puts it there
+    python bench/report.py bench.json            prints a table of all groups
+    python bench/report.py bench.json README.md  puts its float64 rows there
 
-The table has the largest size of each group; `python bench/report.py bench.json --all` prints
-every one.
+The table has the largest size of each group.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ def time_text(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
-def table(run: dict, every_size: bool) -> str:
+def table(run: dict, dtypes: set[str]) -> str:
     lines = ["| task | rows | calibrant | rival | ratio |", "| --- | ---: | ---: | --- | ---: |"]
     groups = seconds_by_group(run)
     for (task, size, dtype), seconds in sorted(groups.items()):
         largest = max(n for t, n, d in groups if (t, d) == (task, dtype))
         ours = seconds.pop("calibrant", None)
-        if ours is None or (size != largest and not every_size):
+        if ours is None or size != largest or dtype not in dtypes:
             continue
         lines += [
             f"| {task}, {dtype} | {size:.0e} | {time_text(ours)} | {rival} {time_text(theirs)} "
@@ -72,13 +71,11 @@ def table(run: dict, every_size: bool) -> str:
 
 
 def main() -> None:
-    arguments = sys.argv[1:]
-    every_size = "--all" in arguments
-    files = [a for a in arguments if a != "--all"]
-    text = table(json.loads(Path(files[0]).read_text()), every_size)
-    print(text)
-    if len(files) > 1:
-        page = Path(files[1])
+    run = json.loads(Path(sys.argv[1]).read_text())
+    print(table(run, {"float64", "float32"}))
+    if len(sys.argv) > 2:
+        text = table(run, {"float64"})
+        page = Path(sys.argv[2])
         before, _, rest = page.read_text().partition(BEGIN)
         after = rest.partition(END)[2] if END in rest else rest
         page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
