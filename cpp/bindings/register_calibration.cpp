@@ -3,40 +3,16 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <string>
+#include <utility>
+#include <vector>
 
-#include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
-#include "event_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
+#include "scored_inputs.hpp"
 
 namespace calibrant::bindings {
 namespace {
-
-// What `scoring` may be besides a class, which needs y_proba of shape (n, k).
-constexpr std::int64_t either = -1;     // binary for shape (n,), top label for (n, k)
-constexpr std::int64_t binary = -2;     // shape (n,) only
-constexpr std::int64_t top_label = -3;  // shape (n, k) only
-
-ScoredRows scored(const EventInputs& inputs, std::int64_t scoring) {
-    const Events& events = inputs.events();
-    if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
-    if (events.is_matrix && scoring == binary) {
-        throw InvalidInput("y_proba must have shape (n,), got shape (n, " +
-                           std::to_string(events.y_proba.width) +
-                           "); use top_label_ece or classwise_ece");
-    }
-    if (!events.is_matrix && scoring != binary && scoring != either) {
-        throw InvalidInput(
-            "y_proba must have shape (n, k), got shape (n,); use expected_calibration_error");
-    }
-    if (!events.is_matrix) return {events};
-    if (scoring < 0) return {events, Scoring::top_label};
-    const auto of_class = static_cast<std::size_t>(scoring);
-    if (of_class >= events.y_proba.width) throw py::index_error("no such class");
-    return {events, Scoring::of_class, of_class};
-}
 
 template <class Value>
 py::array_t<double> column_of(const Reliability& self, const Value& value) {
@@ -53,9 +29,9 @@ py::array_t<double> column_of(const Reliability& self, const Value& value) {
 void register_calibration(py::module_& m) {
     using namespace py::literals;
     m.attr("most_bins") = most_bins;
-    m.attr("EITHER") = either;
-    m.attr("BINARY") = binary;
-    m.attr("TOP_LABEL") = top_label;
+    m.attr("EITHER") = scoring_either;
+    m.attr("BINARY") = scoring_binary;
+    m.attr("TOP_LABEL") = scoring_top_label;
     m.def(
         "equal_width_edges", [](std::size_t n_bins) { return Bins::equal_width(n_bins).edges(); },
         "n_bins"_a);

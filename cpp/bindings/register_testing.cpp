@@ -2,8 +2,10 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/isa.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/sorted_scores.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
+#include "scored_inputs.hpp"
 #include "unlocked.hpp"
 
 #include <pybind11/pybind11.h>
@@ -179,6 +181,28 @@ std::optional<std::pair<bool, bool>> probe_flush_to_zero([[maybe_unused]] std::s
 #endif
 }
 
+// Whole numbers of any size.
+py::int_ as_int(UInt128 value) {
+    const py::int_ high(static_cast<std::uint64_t>(value >> 64));
+    const py::int_ low(static_cast<std::uint64_t>(value));
+    return py::int_((high << py::int_(64)) | low);
+}
+
+// [(score, weight, hits)], ascending, and the exponent of the unit of the latter two.
+std::pair<py::list, int> sorted_scores(const py::object& y_true, const py::object& y_proba,
+                                       const py::object& sample_weight, bool omit_missing,
+                                       std::int64_t scoring) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    const ScoredRows rows = scored(inputs, scoring);
+    const SortedScores sorted =
+        run_unlocked(inputs.n_values(), [&] { return SortedScores(rows, poll_signals); });
+    py::list table;
+    sorted.for_each_score(nullptr, [&](double score, UInt128 weight, UInt128 hits) {
+        table.append(py::make_tuple(score, as_int(weight), as_int(hits)));
+    });
+    return {table, sorted.unit_exponent()};
+}
+
 }  // namespace
 
 void register_testing(py::module_& m) {
@@ -194,6 +218,9 @@ void register_testing(py::module_& m) {
     m.def("set_mxcsr", [](unsigned mxcsr) { _mm_setcsr(mxcsr); }, "mxcsr"_a);
 #endif
     m.def("workers_for", &workers_for, "n"_a, "chunk"_a);
+
+    m.def("sorted_scores", &sorted_scores, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "scoring"_a);
 
     register_accumulator<RowCounter>(m, "RowCounter", "Counts rows.")
         .def(py::init<std::string, std::uint64_t>(), "label"_a = "", "count"_a = 0)

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "calibrant/check.hpp"
+#include "calibrant/sorted_scores.hpp"
 #include "calibrant/sum.hpp"
+#include "calibrant/wide_product.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -38,30 +40,6 @@ std::uint32_t bin_between(const std::vector<double>& edges, std::uint32_t first,
     return first;
 }
 
-std::size_t chunk_rows(const ScoredRows& rows) {
-    return std::max<std::size_t>(chunk_values / rows.events.y_proba.width, 1);
-}
-
-// Calls visit(worker, block) for all rows, on several threads.
-template <class Visit>
-void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, const Visit& visit) {
-    const std::size_t chunk = chunk_rows(rows);
-    const std::size_t failed =
-        for_each_chunk(rows.size(), chunk, workers, poll,
-                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                           ScoredBlock block(rows);
-                           for (std::size_t row = begin; row < end; row += block.most_rows()) {
-                               const std::size_t count = std::min(block.most_rows(), end - row);
-                               if (!block.load(rows, row, count)) return false;
-                               visit(worker, block);
-                           }
-                           return true;
-                       });
-    if (failed != npos) {
-        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
-    }
-}
-
 constexpr std::size_t n_cells = std::size_t{1} << 14;
 
 class Cells {
@@ -72,10 +50,12 @@ public:
           workers_(workers_for(rows.size(), chunks_per_worker * chunk_rows(rows))) {
         std::vector<std::vector<std::uint64_t>> counts(workers_);
         for (auto& of_worker : counts) of_worker.resize(n_cells);
-        for_each_block(rows_, workers_, poll_, [&](std::size_t worker, const ScoredBlock& block) {
-            std::uint64_t* const count = counts[worker].data();
-            for (std::size_t i = 0; i < block.n(); ++i) ++count[cell_of(block.score()[i], n_cells)];
-        });
+        for_each_block(rows_, workers_, poll_,
+                       [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
+                           std::uint64_t* const count = counts[worker].data();
+                           for (std::size_t i = 0; i < block.n(); ++i)
+                               ++count[cell_of(block.score()[i], n_cells)];
+                       });
         before_.resize(n_cells + 1);
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
             before_[cell + 1] = before_[cell];
@@ -106,15 +86,16 @@ public:
             scores_[i].resize(before_[cell + 1] - before_[cell]);
             filled_[i] = 0;
         }
-        for_each_block(rows_, workers_, poll_, [&](std::size_t, const ScoredBlock& block) {
-            for (std::size_t i = 0; i < block.n(); ++i) {
-                const std::uint32_t slot = slot_[cell_of(block.score()[i], n_cells)];
-                if (slot == no_slot) continue;
-                const std::size_t at = filled_[slot].fetch_add(1, std::memory_order_relaxed);
-                // The array may have changed since it was counted.
-                if (at < scores_[slot].size()) scores_[slot][at] = block.score()[i];
-            }
-        });
+        for_each_block(
+            rows_, workers_, poll_, [&](std::size_t, std::size_t, const ScoredBlock& block) {
+                for (std::size_t i = 0; i < block.n(); ++i) {
+                    const std::uint32_t slot = slot_[cell_of(block.score()[i], n_cells)];
+                    if (slot == no_slot) continue;
+                    const std::size_t at = filled_[slot].fetch_add(1, std::memory_order_relaxed);
+                    // The array may have changed since it was counted.
+                    if (at < scores_[slot].size()) scores_[slot][at] = block.score()[i];
+                }
+            });
         for (auto& scores : scores_) std::sort(scores.begin(), scores.end());
     }
 
@@ -175,46 +156,21 @@ std::vector<double> unweighted_edges(const ScoredRows& rows, std::size_t n_bins,
     return edges;
 }
 
-struct WeightedScore {
-    double score, weight;
-};
-
-// Weights are counted in units of 2^-62 of the largest one's power of two, rounded, so that their
-// running sums are exact integers, whatever the order of rows; integers up to 2^62 are exact.
 std::vector<double> weighted_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
-    std::vector<WeightedScore> all;
-    all.reserve(rows.size());
-    for_each_block(rows, 1, poll, [&](std::size_t, const ScoredBlock& block) {
-        for (std::size_t i = 0; i < block.n(); ++i) {
-            if (block.weight()[i] > 0.0) {
-                all.push_back({block.score()[i], block.weight()[i]});
-            }
-        }
-    });
-    if (all.empty()) return Bins::equal_width(n_bins).edges();
-    std::sort(all.begin(), all.end(),
-              [](const auto& a, const auto& b) { return a.score < b.score; });
-    double largest = 0.0;
-    for (const auto& row : all) largest = std::max(largest, row.weight);
-    const int scale = 61 - std::ilogb(largest);
-    const auto units = [&](double weight) {
-        return static_cast<UInt128>(std::llrint(std::scalbn(weight, scale)));
-    };
+    const SortedScores sorted(rows, poll);
     UInt128 total = 0;
-    for (const auto& row : all) total += units(row.weight);
+    sorted.for_each_score(poll, [&](double, UInt128 weight, UInt128) { total += weight; });
+    if (total == 0) return Bins::equal_width(n_bins).edges();
 
-    std::vector<double> edges(n_bins + 1, 0.0);
-    edges[n_bins] = 1.0;
+    std::vector<double> edges(n_bins + 1, 1.0);
+    edges[0] = 0.0;
     UInt128 below = 0;
     std::size_t k = 1;
-    for (std::size_t i = 0; i < all.size() && k < n_bins;) {
-        const double score = all[i].score;
-        for (; i < all.size() && all[i].score == score; ++i) below += units(all[i].weight);
-        // total is below 2^62 n, so the products stay below 2^128.
-        const double next = i < all.size() ? all[i].score : 1.0;
-        while (k < n_bins && below * n_bins >= k * total) edges[k++] = next;
-    }
-    while (k < n_bins) edges[k++] = 1.0;
+    sorted.for_each_score(poll, [&](double score, UInt128 weight, UInt128) {
+        // below / total >= k / n_bins: bin k ends before this score.
+        while (k < n_bins && !product_less(below, n_bins, k, total)) edges[k++] = score;
+        below += weight;
+    });
     return edges;
 }
 

@@ -7,10 +7,12 @@
 //                is its class
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "calibrant/events.hpp"
+#include "calibrant/workers.hpp"
 
 namespace calibrant {
 
@@ -45,5 +47,31 @@ private:
     alignas(64) double score_[block_rows];
     alignas(64) std::int32_t hit_[block_rows];
 };
+
+// How many rows a worker takes at a time.
+[[nodiscard]] inline std::size_t chunk_rows(const ScoredRows& rows) {
+    return std::max<std::size_t>(chunk_values / rows.events.y_proba.width, 1);
+}
+
+// Calls visit(worker, row, block) for all rows, on several threads; the block holds those from
+// `row` on that are not omitted. Throws as for_each_chunk does, and InvalidInput at a bad row.
+template <class Visit>
+void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, const Visit& visit) {
+    const std::size_t chunk = chunk_rows(rows);
+    const std::size_t failed =
+        for_each_chunk(rows.size(), chunk, workers, poll,
+                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                           ScoredBlock block(rows);
+                           for (std::size_t row = begin; row < end; row += block.most_rows()) {
+                               const std::size_t count = std::min(block.most_rows(), end - row);
+                               if (!block.load(rows, row, count)) return false;
+                               visit(worker, row, block);
+                           }
+                           return true;
+                       });
+    if (failed != npos) {
+        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
+    }
+}
 
 }  // namespace calibrant
