@@ -6,18 +6,15 @@
 #include <stdexcept>
 
 #include "calibrant/check.hpp"
+#include "calibrant/risk_sums.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
 namespace {
 
-constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
-
 // Below this G_m is G_0 to 2^-60, since log q varies by at most 745; and m log q would lose
 // bits of its own.
 constexpr double least_power = 0x1p-80;
-
-bool is_named(double m) { return m == 1.0 || m == 0.0 || m == robustness; }
 
 std::string list_text(const std::vector<double>& powers) {
     std::string text = "(";
@@ -54,166 +51,36 @@ Ahead next_block(const Events& events, std::size_t begin) {
 
 }  // namespace
 
-// One thread's share of an update. The named powers of unweighted rows go through the fused
-// risk kernel into 128-bit sums; all the rest is summed term by term.
+// One thread's share of an update.
 class RiskProfileWorker {
 public:
     RiskProfileWorker(const RiskProfile& parameters, const Events& events)
-        : events_(events),
-          profile_(parameters.empty()),
-          any_named_(std::ranges::any_of(profile_.powers_, is_named)),
-          any_infinite_(
-              std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {}
+        : events_(events), q_lim_(parameters.q_lim()), rows_(parameters.empty()) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_rows) {
             const std::size_t count = std::min(block_rows, end - row);
-            if (!load_events(events_, row, count, profile_.q_lim_, block_)) return false;
-            ahead_ = next_block(events_, row + count);
-            profile_.n_ += block_.n;
-            profile_.omitted_ += block_.omitted;
-            if (events_.sample_weight != nullptr) {
-                add_weighted();
-            } else {
-                add_unweighted();
-            }
+            if (!load_events(events_, row, count, q_lim_, block_)) return false;
+            double* const weight = events_.sample_weight != nullptr ? block_.weight : nullptr;
+            adder_.add(rows_, block_.q, weight, block_.n, next_block(events_, row + count));
+            omitted_ += block_.omitted;
         }
         return true;
     }
 
     void finish_into(RiskProfile& total) {
-        profile_.weight_.add(static_cast<Int128>(unweighted_), 0);
-        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
-            const double m = profile_.powers_[i];
-            if (m == 1.0) q_sum_.add_to(profile_.sums_[i]);
-            if (m == 0.0) log_sum_.add_to(profile_.sums_[i]);
-            if (m == robustness) robust_sum_.add_to(profile_.sums_[i]);
-        }
-        total.merge(profile_);
+        RiskProfile profile = rows_.profile();
+        profile.omitted_ = omitted_;
+        total.merge(profile);
     }
 
 private:
-    void add_unweighted() {
-        const std::size_t n = block_.n;
-        unweighted_ += n;
-        std::size_t irregular = n;  // rows the risk kernel does not take
-        if (any_named_) {
-            RiskBlock sums;
-            kernels().risk(block_.q, n, ahead_, &sums);
-            q_sum_.add((static_cast<Int128>(sums.q_high) << 40) + sums.q_low);
-            log_sum_.add((static_cast<Int128>(sums.log_high) << 42) + sums.log_low);
-            robust_sum_.add((static_cast<Int128>(sums.power_high) << 38) + sums.power_low);
-            irregular = sums.tiny;
-        }
-        if (irregular != 0) count_zeros();
-        if (any_infinite_) track_extremes();
-        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
-            const double m = profile_.powers_[i];
-            if (std::isinf(m)) continue;
-            if (!is_named(m)) {
-                add_terms(i, block_.q, n);
-            } else if (irregular != 0) {
-                add_terms(i, tiny_, gather_tiny());
-            }
-        }
-    }
-
-    void add_weighted() {
-        const std::size_t n = block_.n;
-        // A row without weight is as good as absent; dropping it here keeps its q out of
-        // the extremes and the zeros.
-        std::size_t kept = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (block_.weight[i] == 0.0) continue;
-            block_.q[kept] = block_.q[i];
-            block_.weight[kept] = block_.weight[i];
-            ++kept;
-        }
-        block_.n = kept;
-        profile_.weight_.add_block(block_.weight, kept);
-        count_zeros();
-        if (any_infinite_) track_extremes();
-        for (std::size_t i = 0; i < profile_.powers_.size(); ++i) {
-            if (!std::isinf(profile_.powers_[i])) add_terms(i, block_.q, kept, block_.weight);
-        }
-    }
-
-    void count_zeros() {
-        for (std::size_t i = 0; i < block_.n; ++i) profile_.zeros_ += block_.q[i] == 0.0 ? 1U : 0U;
-    }
-
-    void track_extremes() {
-        for (std::size_t i = 0; i < block_.n; ++i) {
-            const double q = block_.q[i] + 0.0;  // -0.0 is 0, whichever comes first
-            profile_.least_ = std::min(profile_.least_, q);
-            profile_.most_ = std::max(profile_.most_, q);
-        }
-    }
-
-    std::size_t gather_tiny() {
-        std::size_t n = 0;
-        for (std::size_t i = 0; i < block_.n; ++i) {
-            if (block_.q[i] < least_gridded) tiny_[n++] = block_.q[i];
-        }
-        return n;
-    }
-
-    // The exact sum of (weight times) each q's term. A q of 0 has none: zeros are counted, and
-    // decide the means with m <= 0.
-    void add_terms(std::size_t index, const double* q, std::size_t n,
-                   const double* weight = nullptr) {
-        ExactSum& sum = profile_.sums_[index];
-        const double m = profile_.powers_[index];
-        const auto add_block = [&](const double* terms) {
-            if (weight == nullptr) {
-                sum.add_block(terms, n);
-            } else {
-                sum.add_products(weight, terms, n);
-            }
-        };
-        if (m == 1.0) {
-            add_block(q);
-            return;
-        }
-        bool scaled = true;
-        if (m == 0.0) {
-            (void)kernels().logs(q, n, high_, low_);
-        } else {
-            scaled = kernels().powers(q, n, make_power(m), high_, low_, exponent_);
-        }
-        if (profile_.zeros_ != 0) clear_zeros(q, n);
-        if (scaled) {
-            add_block(high_);
-            add_block(low_);
-            return;
-        }
-        for (std::size_t i = 0; i < n; ++i) {
-            if (q[i] == 0.0) continue;
-            const double w = weight == nullptr ? 1.0 : weight[i];
-            const auto exponent = static_cast<std::int64_t>(exponent_[i]);
-            sum.add_product(w, high_[i], exponent);
-            sum.add_product(w, low_[i], exponent);
-        }
-    }
-
-    void clear_zeros(const double* q, std::size_t n) {
-        for (std::size_t i = 0; i < n; ++i) {
-            if (q[i] == 0.0) high_[i] = low_[i] = 0.0;
-        }
-    }
-
     const Events& events_;
-    RiskProfile profile_;
-    bool any_named_;
-    bool any_infinite_;
-    std::uint64_t unweighted_ = 0;
-    FixedSum<80> q_sum_;
-    FixedSum<58> log_sum_;
-    FixedSum<58> robust_sum_;
+    double q_lim_;
+    RiskSums rows_;
+    RiskAdder adder_;
     EventBlock block_;
-    Ahead ahead_;
-    alignas(64) double high_[block_rows], low_[block_rows], exponent_[block_rows];
-    alignas(64) double tiny_[block_rows];
+    std::uint64_t omitted_ = 0;
 };
 
 RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
@@ -258,6 +125,14 @@ void RiskProfile::merge(const RiskProfile& other) {
     merged.weight_.merge(other.weight_);
     for (std::size_t i = 0; i < sums_.size(); ++i) merged.sums_[i].merge(other.sums_[i]);
     *this = std::move(merged);
+}
+
+void RiskProfile::track_extremes(const double* q, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double x = q[i] + 0.0;  // -0.0 is 0, whichever comes first
+        least_ = std::min(least_, x);
+        most_ = std::max(most_, x);
+    }
 }
 
 void RiskProfile::require_weight() const {
@@ -354,6 +229,11 @@ double RiskProfile::mean_ratio(std::size_t index, const RiskProfile& other) cons
 
 std::string RiskProfile::to_bytes() const {
     Writer out;
+    write(out);
+    return seal(kind, 1, out);
+}
+
+void RiskProfile::write(Writer& out) const {
     out.f64(q_lim_);
     out.u64(powers_.size());
     for (const double m : powers_) out.f64(m);
@@ -364,11 +244,20 @@ std::string RiskProfile::to_bytes() const {
     out.f64(most_);
     weight_.write(out);
     for (const ExactSum& sum : sums_) sum.write(out);
-    return seal(kind, 1, out);
 }
 
 RiskProfile RiskProfile::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
+    RiskProfile result = read(in);
+    in.finish();
+    // A parameter that the constructor has changed, such as -0.0.
+    if (result.to_bytes() != bytes) {
+        throw CorruptState("malformed state: the risk profile is not in its canonical form");
+    }
+    return result;
+}
+
+RiskProfile RiskProfile::read(Reader& in) {
     const double q_lim = in.f64();
     std::vector<double> powers(in.count(sizeof(double)));
     for (double& m : powers) m = in.f64();
@@ -386,15 +275,10 @@ RiskProfile RiskProfile::from_bytes(std::string_view bytes) {
     result.most_ = in.f64();
     result.weight_ = ExactSum::read(in);
     for (ExactSum& sum : result.sums_) sum = ExactSum::read(in);
-    in.finish();
     const auto in_unit = [](double x) { return !std::signbit(x) && x <= 1.0; };
     if (result.zeros_ > result.n_ || !in_unit(result.least_) || !in_unit(result.most_) ||
         result.weight_.to_double() < 0.0 || (result.n_ == 0 && !result.weight_.is_zero())) {
         throw CorruptState("malformed state: counts and sums of the risk profile disagree");
-    }
-    // A parameter that the constructor has changed, such as -0.0.
-    if (result.to_bytes() != bytes) {
-        throw CorruptState("malformed state: the risk profile is not in its canonical form");
     }
     return result;
 }

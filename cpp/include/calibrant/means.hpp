@@ -51,6 +51,7 @@ public:
     [[nodiscard]] const std::vector<double>& powers() const { return powers_; }
     [[nodiscard]] double q_lim() const { return q_lim_; }
     [[nodiscard]] double weight_sum() const { return weight_.to_double(); }
+    [[nodiscard]] const ExactSum& weight() const { return weight_; }
 
     // Of the index-th power. All throw std::invalid_argument where no row has weight.
     [[nodiscard]] double mean(std::size_t index) const;
@@ -62,9 +63,16 @@ public:
 
     [[nodiscard]] std::string to_bytes() const;
     static RiskProfile from_bytes(std::string_view bytes);
+    // The same without the header: for states that hold profiles.
+    void write(Writer& out) const;
+    static RiskProfile read(Reader& in);
 
 private:
     friend class RiskProfileWorker;
+    friend class RiskSums;
+    friend class RiskAdder;
+
+    void track_extremes(const double* q, std::size_t n);
 
     void require_weight() const;
     [[nodiscard]] bool is_zero(std::size_t index) const;
