@@ -67,6 +67,8 @@ std::string name(Kind kind) {
             return "ScoreSums";
         case Kind::reliability:
             return "Reliability";
+        case Kind::assessment:
+            return "Assessment";
         case Kind::row_counter:
             return "RowCounter";
     }

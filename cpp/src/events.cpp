@@ -17,11 +17,6 @@ bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::
 
 bool is_probability(double p) { return p >= 0.0 && p <= 1.0; }
 
-double clipped(double q, double q_lim) {
-    const double raised = q < q_lim ? q_lim : q;
-    return raised > 1.0 - q_lim ? 1.0 - q_lim : raised;
-}
-
 bool all_are_weights(const double* weight, std::size_t n) {
     bool good = true;
     for (std::size_t i = 0; i < n; ++i) good = good && is_weight(weight[i]);

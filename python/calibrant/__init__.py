@@ -7,7 +7,10 @@ work is split.
 from calibrant import calibration, means, scores, streaming
 from calibrant._core import __version__
 from calibrant.calibration import (
+    Assessment,
+    AssessmentBins,
     ReliabilityBins,
+    assess,
     classwise_ece,
     expected_calibration_error,
     maximum_calibration_error,
@@ -39,12 +42,15 @@ from calibrant.scores import (
 )
 
 __all__ = [
+    "Assessment",
+    "AssessmentBins",
     "CrossEntropyProbability",
     "MeanSpectrum",
     "ReliabilityBins",
     "RiskProfile",
     "ScoreSummary",
     "__version__",
+    "assess",
     "brier_score",
     "brier_skill_score",
     "calibration",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import _inputs
 
-__all__ = ["class_codes"]
+__all__ = ["class_codes", "n_classes"]
 
 
 def class_codes(
@@ -43,7 +43,7 @@ def _codes(
     values: np.ndarray, rows: np.ndarray | None, y_proba: Any, labels: Any, pos_label: object
 ) -> np.ndarray:
     """``rows`` are the rows of values in y_true, if some are missing."""
-    n_classes = _n_classes(y_proba)
+    n_classes = _known_classes(y_proba)
     if labels is None:
         if n_classes not in (2, None):
             raise ValueError(
@@ -59,7 +59,7 @@ def _codes(
     return _positions(values, rows, classes)
 
 
-def _n_classes(y_proba: Any) -> int | None:
+def _known_classes(y_proba: Any) -> int | None:
     """2 for a vector; None where it is not plain to see, or wrong in any case."""
     shape = getattr(y_proba, "shape", None)
     if shape is None and isinstance(y_proba, (list, tuple)) and len(y_proba) > 0:
@@ -68,6 +68,15 @@ def _n_classes(y_proba: Any) -> int | None:
     if shape is None or len(shape) not in (1, 2):
         return None
     return 2 if len(shape) == 1 else int(shape[1])
+
+
+def n_classes(y_proba: Any) -> int:
+    """Return how many classes y_proba has: 2 for a vector, one a column for a table."""
+    known = _known_classes(y_proba)
+    if known is not None:
+        return known
+    shape = np.shape(y_proba)
+    return shape[1] if len(shape) == 2 else 2  # other shapes are refused when they are read
 
 
 def _missing(values: np.ndarray) -> np.ndarray:

@@ -18,12 +18,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
+from calibrant._bins import bin_edges, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant.assessment import Assessment, AssessmentBins, assess
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
+    "Assessment",
+    "AssessmentBins",
     "ReliabilityBins",
+    "assess",
     "classwise_ece",
     "expected_calibration_error",
     "maximum_calibration_error",
@@ -99,19 +104,6 @@ class ReliabilityBins(Result):
         return "\n".join(rows)
 
 
-def _checked_number(n_bins: int | np.integer) -> int:
-    if not 1 <= n_bins <= _core.most_bins:
-        raise ValueError(f"n_bins must lie in [1, {_core.most_bins}], got {n_bins}")
-    return int(n_bins)
-
-
-def bin_edges(n_bins: int | Sequence[float] | np.ndarray) -> list[float]:
-    """Return edges of bins of equal width, or the given ones."""
-    if isinstance(n_bins, (int, np.integer)):
-        return _core.equal_width_edges(_checked_number(n_bins))
-    return [float(edge) for edge in n_bins]
-
-
 def _table(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -125,7 +117,7 @@ def _table(
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
     if strategy == "quantile" and isinstance(bins, (int, np.integer)):
-        n_bins = _checked_number(bins)
+        n_bins = checked_number(bins)
         edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, scoring, n_bins)
     else:
         edges = bin_edges(bins)

@@ -8,17 +8,18 @@ bit however the rows were split.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant import _core, calibration, means, scores
+from calibrant import _core, assessment, calibration, means, scores
 from calibrant._accumulator import Accumulator
 from calibrant._accumulator import State as AnyState
+from calibrant._bins import bin_edges
 from calibrant._labels import class_codes
 
-__all__ = ["Reliability", "RiskProfile", "Scores"]
+__all__ = ["Assessment", "Reliability", "RiskProfile", "Scores"]
 
 
 class State(AnyState, Protocol):
@@ -201,7 +202,7 @@ class Reliability(EventAccumulator[_core.Reliability]):
     _State = _core.Reliability
 
     def __init__(self, n_bins: int | Sequence[float] = 15) -> None:
-        self._state = _core.Reliability(calibration.bin_edges(n_bins))
+        self._state = _core.Reliability(bin_edges(n_bins))
 
     def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
         self._state.update(y_true, y_proba, sample_weight, omit, _core.EITHER)
@@ -218,3 +219,49 @@ class Reliability(EventAccumulator[_core.Reliability]):
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1}
+
+
+class Assessment(EventAccumulator[_core.Assessment]):
+    """Accumulator of `calibrant.assess` with edges fixed beforehand, all classes pooled.
+
+    Parameters
+    ----------
+    n_bins : int, or the edges themselves
+        Bins of equal width, or as given; edges must not fall and must cover [0, 1].
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip all probabilities to [q_lim, 1 - q_lim].
+
+    Examples
+    --------
+    >>> left, right = Assessment(n_bins=2), Assessment(n_bins=2)
+    >>> left.update([0, 0, 0], [0.1, 0.1, 0.1])
+    >>> right.update([1, 1], [0.9, 0.1])
+    >>> round(left.merge(right).result().angle, 4)
+    66.0422
+    """
+
+    __slots__ = ()
+    _State = _core.Assessment
+
+    def __init__(self, n_bins: int | Sequence[float] = 100, *, q_lim: float = 0.0) -> None:
+        self._state = _core.Assessment(bin_edges(n_bins), q_lim)
+
+    def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
+        self._state.update(y_true, y_proba, sample_weight, omit, _core.ALL_PAIRS)
+
+    def result(self, source: Literal["bins", "bayes"] = "bins") -> assessment.Assessment:
+        """Return the assessment of the rows so far.
+
+        Parameters
+        ----------
+        source : {"bins", "bayes"}
+            As for `calibrant.assess`; the others need all rows at once.
+        """
+        assessment.check_source(source, ("bins", "bayes"))
+        classes = self._state.scores_per_event
+        state = self._state
+        of_bins = assessment.source_of_table(state, source, classes)
+        return assessment.conclude([state], [of_bins], [_core.ALL_PAIRS], classes, source)
+
+    def _parameters(self) -> dict[str, object]:
+        return {"n_bins": len(self._state.edges) - 1, "q_lim": self._state.q_lim}

@@ -18,6 +18,11 @@
 
 namespace calibrant {
 
+[[nodiscard]] inline double clipped(double q, double q_lim) {
+    const double raised = q < q_lim ? q_lim : q;
+    return raised > 1.0 - q_lim ? 1.0 - q_lim : raised;
+}
+
 struct Events {
     const Column* y_true = nullptr;
     Column y_proba;

@@ -2,50 +2,79 @@
 // and probabilities and checked on the way.
 //
 //   binary       the probability of label 1; hit where the label is 1
-//   of_class     the probability of one class; hit where the label is that class
+//   of_class     the probability of one class; hit where the label is that class (y_proba of
+//                shape (n,) gives class 0 the double nearest to 1 - p)
+//   pairs        all classes of a row, one after the other as with of_class
 //   top_label    the largest probability of the row, the first of equals; hit where the label
 //                is its class
+//
+// Scores of pairs and of_class are clipped to [q_lim, 1 - q_lim].
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "calibrant/events.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
 
-enum class Scoring { binary, of_class, top_label };
+enum class Scoring { binary, of_class, top_label, pairs };
 
 struct ScoredRows {
     Events events;
     Scoring scoring = Scoring::binary;
     std::size_t of_class = 0;
+    double q_lim = 0.0;
 
-    [[nodiscard]] std::size_t size() const { return events.size(); }
+    [[nodiscard]] std::size_t size() const { return events.size(); }  // before pairing
+    [[nodiscard]] std::size_t scores_per_event() const {
+        return scoring == Scoring::pairs ? events.n_classes() : 1;
+    }
 };
 
 class ScoredBlock {
 public:
-    explicit ScoredBlock(const ScoredRows& rows) : outcomes_(rows.events) {}
+    explicit ScoredBlock(const ScoredRows& rows);
 
-    // Fills the block with rows [begin, begin + count), count <= most_rows(). Returns false, and
+    // Fills the block with events [begin, begin + count), count <= most_rows(). Returns false, and
     // leaves the block unspecified, if one of them is bad.
     [[nodiscard]] bool load(const ScoredRows& rows, std::size_t begin, std::size_t count);
 
     [[nodiscard]] std::size_t most_rows() const { return outcomes_.most_rows; }
-    [[nodiscard]] std::size_t n() const { return outcomes_.n; }
+    // What n() is at most: more than most_rows() only for pairs.
+    [[nodiscard]] std::size_t most_scores() const { return most_rows() * scores_per_event_; }
+    [[nodiscard]] std::size_t n() const { return outcomes_.n * scores_per_event_; }
+    [[nodiscard]] std::size_t events() const { return outcomes_.n; }
     [[nodiscard]] std::size_t omitted() const { return outcomes_.omitted; }
-    [[nodiscard]] const double* score() const { return binary_ ? outcomes_.p.data() : score_; }
-    [[nodiscard]] const std::int32_t* hit() const { return binary_ ? outcomes_.label : hit_; }
-    [[nodiscard]] const double* weight() const { return outcomes_.weight; }
+    [[nodiscard]] const double* score() const {
+        if (paired_) return pair_scores_.data();
+        return binary_ ? outcomes_.p.data() : score_;
+    }
+    [[nodiscard]] const std::int32_t* hit() const {
+        if (paired_) return pair_hits_.data();
+        return binary_ ? outcomes_.label : hit_;
+    }
+    // Filled only where there are weights.
+    [[nodiscard]] const double* weight() const {
+        return paired_ ? pair_weights_.data() : outcomes_.weight;
+    }
 
 private:
+    void score_class(const ScoredRows& rows);
+    void score_pairs(const ScoredRows& rows);
+
     OutcomeBlock outcomes_;
     bool binary_ = true;
     alignas(64) double score_[block_rows];
     alignas(64) std::int32_t hit_[block_rows];
+
+    bool paired_;
+    std::size_t scores_per_event_;
+    std::vector<double> pair_scores_, pair_weights_;
+    std::vector<std::int32_t> pair_hits_;
 };
 
 // How many rows a worker takes at a time.

@@ -1,0 +1,150 @@
+#include "calibrant/assessment.hpp"
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "calibrant/check.hpp"
+#include "calibrant/double_double.hpp"
+#include "calibrant/source.hpp"
+#include "event_inputs.hpp"
+#include "register.hpp"
+#include "register_accumulator.hpp"
+
+namespace calibrant::bindings {
+namespace {
+
+// What `of_class` may be besides a class.
+constexpr std::int64_t all_pairs = -1;
+
+ScoredRows paired(const EventInputs& inputs, std::int64_t of_class, double q_lim) {
+    const Events& events = inputs.events();
+    if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
+    (void)named_profile(q_lim);  // refuses a bad one before anything is clipped
+    if (of_class == all_pairs) return {events, Scoring::pairs, 0, q_lim};
+    const auto chosen = static_cast<std::size_t>(of_class);
+    if (chosen >= events.n_classes()) throw py::index_error("no such class");
+    return {events, Scoring::of_class, chosen, q_lim};
+}
+
+template <class Value>
+py::array_t<double> column_of(const Assessment& self, const Value& value) {
+    py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
+    double* at = out.mutable_data();
+    run_standard([&] {
+        for (const Assessment::Bin& bin : self.table()) *at++ = value(bin);
+    });
+    return out;
+}
+
+py::array_t<double> model_means(const Assessment& self, std::size_t index) {
+    return column_of(self, [=](const Assessment::Bin& bin) {
+        return bin.model.weight().is_zero() ? std::numeric_limits<double>::quiet_NaN()
+                                            : bin.model.mean(index);
+    });
+}
+
+// The share of each bin in the logarithm of the accuracy of all true pairs, those of `whole`.
+py::array_t<double> contributions(const Assessment& self, const RiskProfile& whole) {
+    return column_of(self, [&](const Assessment::Bin& bin) {
+        return bin.model.weight().is_zero()
+                   ? 0.0
+                   : mean(bin.model.weight(), whole.weight()) * bin.model.log_mean(1);
+    });
+}
+
+py::tuple as_tuple(Source source) {
+    return py::make_tuple(std::move(source.profile), py::array_t<double>(py::cast(source.by_bin)));
+}
+
+}  // namespace
+
+void register_assessment(py::module_& m) {
+    using namespace py::literals;
+    m.attr("ALL_PAIRS") = all_pairs;
+    m.def(
+        "equal_count_pair_edges",
+        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
+           bool omit_missing, std::int64_t of_class, double q_lim, std::size_t n_bins) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = paired(inputs, of_class, q_lim);
+            std::vector<double> edges;
+            run_unlocked(inputs.n_values(),
+                         [&] { edges = equal_count_bins(rows, n_bins, poll_signals).edges(); });
+            return edges;
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
+        "n_bins"_a);
+    register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
+        .def(py::init([](std::vector<double> edges, double q_lim) {
+                 return Assessment(Bins(std::move(edges)), q_lim);
+             }),
+             "edges"_a, "q_lim"_a)
+        .def(
+            "update",
+            [](Assessment& self, const py::object& y_true, const py::object& y_proba,
+               const py::object& sample_weight, bool omit_missing, std::int64_t of_class) {
+                const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+                const ScoredRows rows = paired(inputs, of_class, self.q_lim());
+                const std::uint64_t rows_before = self.count() + self.omitted();
+                update_aside(self, inputs.n_values(), [&](Assessment& batch) {
+                    batch.update(rows, rows_before, poll_signals);
+                });
+            },
+            "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a)
+        .def_property_readonly("edges", [](const Assessment& self) { return self.bins().edges(); })
+        .def_property_readonly("q_lim", &Assessment::q_lim)
+        .def_property_readonly("n_omitted", &Assessment::omitted)
+        .def_property_readonly("scores_per_event", &Assessment::scores_per_event)
+        .def("pairs",
+             [](const Assessment& self) {
+                 py::array_t<std::uint64_t> out(static_cast<py::ssize_t>(self.table().size()));
+                 std::uint64_t* at = out.mutable_data();
+                 for (const Assessment::Bin& bin : self.table()) *at++ = bin.n;
+                 return out;
+             })
+        .def("true_pairs",
+             [](const Assessment& self) {
+                 py::array_t<std::uint64_t> out(static_cast<py::ssize_t>(self.table().size()));
+                 std::uint64_t* at = out.mutable_data();
+                 for (const Assessment::Bin& bin : self.table()) *at++ = bin.model.count();
+                 return out;
+             })
+        .def("weights",
+             [](const Assessment& self) {
+                 return column_of(self, [](const auto& bin) { return bin.weight.to_double(); });
+             })
+        .def("true_weights",
+             [](const Assessment& self) {
+                 return column_of(self, [](const auto& bin) { return bin.model.weight_sum(); });
+             })
+        .def("mean_scores",
+             [](const Assessment& self) {
+                 return column_of(self,
+                                  [](const auto& bin) { return mean(bin.scores, bin.weight); });
+             })
+        .def("frequencies",
+             [](const Assessment& self) {
+                 return column_of(
+                     self, [](const auto& bin) { return mean(bin.model.weight(), bin.weight); });
+             })
+        .def("model_means", &model_means, "index"_a)
+        .def("contributions", &contributions, "whole"_a)
+        .def("model", [](const Assessment& self) { return run_standard([&] { return self.model(); }); })
+        .def("source_of_bins",
+             [](const Assessment& self) {
+                 return as_tuple(run_standard([&] { return source_of_bins(self); }));
+             })
+        .def(
+            "bayes_source",
+            [](const Assessment& self, std::size_t classes, double strength) {
+                return as_tuple(
+                    run_standard([&] { return bayes_source(self, classes, strength); }));
+            },
+            "classes"_a, "strength"_a);
+}
+
+}  // namespace calibrant::bindings

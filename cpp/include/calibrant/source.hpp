@@ -1,0 +1,33 @@
+// Estimates of the source: how often pairs with a given score happen. Their generalized means
+// over the true pairs are what the model is compared with (assessment.hpp).
+//
+//   bins      the frequency of the pair's bin
+//   bayes     the same with a Beta prior of mean 1 / classes that weighs as much as `strength`
+//             pairs: (N*_k + strength / classes) / (N_k + strength)
+//   isotonic  the non-decreasing function of the score nearest to what happened (isotonic.hpp)
+//   nearest   the frequency among the pairs nearest in score that hold at least 1 / n_bins of
+//             the weight, all at the same distance included
+//   kernel    Nadaraya and Watson's weighted frequency: a pair at distance d counts
+//             1 - (d n_bins)^2, as far as that is positive; distances between cells of width
+//             2^-14
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "calibrant/assessment.hpp"
+#include "calibrant/bins.hpp"
+#include "calibrant/means.hpp"
+#include "calibrant/parallel.hpp"
+
+namespace calibrant {
+
+struct Source {
+    RiskProfile profile;
+    std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
+};
+
+[[nodiscard]] Source source_of_bins(const Assessment& table);
+[[nodiscard]] Source bayes_source(const Assessment& table, std::size_t classes, double strength);
+
+}  // namespace calibrant

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "calibrant/check.hpp"
+#include "calibrant/isotonic.hpp"
+#include "calibrant/source.hpp"
+#include "source_sums.hpp"
+
+namespace calibrant {
+namespace {
+
+// Ascending scores are in ascending bins.
+class BinWalk {
+public:
+    explicit BinWalk(const Bins& bins) : edges_(bins.edges()) {}
+    [[nodiscard]] std::size_t bin_of(double score) {
+        while (bin_ + 2 < edges_.size() && edges_[bin_ + 1] <= score) ++bin_;
+        return bin_;
+    }
+
+private:
+    const std::vector<double>& edges_;
+    std::size_t bin_ = 0;
+};
+
+// What is known of distinct scores, ascending; sums over those before each.
+template <class Count>
+struct Ranked {
+    std::vector<double> score;
+    std::vector<Count> weight_before{0}, hits_before{0};
+
+    Ranked(const SortedScores& scores, Poll poll) {
+        scores.for_each_score(poll, [&](double at, UInt128 weight, UInt128 hits) {
+            score.push_back(at);
+            weight_before.push_back(weight_before.back() + static_cast<Count>(weight));
+            hits_before.push_back(hits_before.back() + static_cast<Count>(hits));
+        });
+    }
+    [[nodiscard]] std::size_t size() const { return score.size(); }
+    [[nodiscard]] Count hits(std::size_t i) const { return hits_before[i + 1] - hits_before[i]; }
+};
+
+struct Window {
+    std::size_t first, last;
+};
+
+// Finds, for one distinct score after the other, the nearest that hold `least` of the weight.
+template <class Count>
+class NearestWindows {
+public:
+    NearestWindows(const Ranked<Count>& ranked, Count least) : ranked_(ranked), least_(least) {}
+
+    // i not falling from call to call.
+    [[nodiscard]] Window around(std::size_t i) {
+        // The distance to the left end falls as that end moves right, the distance to the right
+        // end grows: the larger of the two has one minimum, which moves right with i.
+        while (first_ < i && radius(first_ + 1, i) < radius(first_, i)) ++first_;
+        const double within = radius(first_, i);
+        const auto& score = ranked_.score;
+        const auto at = score.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto left = std::partition_point(
+            score.begin(), at, [&](double x) { return score[i] - x > within; });
+        const auto right = std::partition_point(
+            at, score.end(), [&](double x) { return x - score[i] <= within; });
+        return {static_cast<std::size_t>(left - score.begin()),
+                static_cast<std::size_t>(right - score.begin()) - 1};
+    }
+
+private:
+    // How far a window from `first` on must reach from score i.
+    [[nodiscard]] double radius(std::size_t first, std::size_t i) const {
+        const auto& before = ranked_.weight_before;
+        const Count needed = before[first] + least_;
+        if (needed > before.back()) return std::numeric_limits<double>::infinity();
+        const auto end = std::lower_bound(before.begin(), before.end(), needed);
+        const std::size_t last =
+            std::max(i, static_cast<std::size_t>(end - before.begin()) - 1);
+        return std::max(ranked_.score[i] - ranked_.score[first],
+                        ranked_.score[last] - ranked_.score[i]);
+    }
+
+    const Ranked<Count>& ranked_;
+    Count least_;
+    std::size_t first_ = 0;
+};
+
+double to_double(UInt128 units, int exponent) {
+    return std::ldexp(static_cast<double>(units), exponent);
+}
+
+template <class Count>
+Source nearest_among(const Ranked<Count>& ranked, int unit_exponent, const Bins& bins,
+                     std::size_t n_bins, Poll poll) {
+    const Count total = ranked.weight_before.back();
+    const Count least = std::max<Count>(total / n_bins + (total % n_bins != 0 ? 1 : 0), 1);
+    NearestWindows<Count> windows(ranked, least);
+    SourceSums sums(bins.size());
+    BinWalk walk(bins);
+    const std::size_t between_polls = std::size_t{1} << 16;
+    (void)for_each_chunk(
+        ranked.size(), between_polls, 1, poll,
+        [&](std::size_t, std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) {
+                if (ranked.hits(i) == 0) continue;
+                const Window near = windows.around(i);
+                const Count hits =
+                    ranked.hits_before[near.last + 1] - ranked.hits_before[near.first];
+                const Count weight =
+                    ranked.weight_before[near.last + 1] - ranked.weight_before[near.first];
+                sums.add(walk.bin_of(ranked.score[i]),
+                         static_cast<double>(hits) / static_cast<double>(weight),
+                         to_double(ranked.hits(i), unit_exponent));
+            }
+            return true;
+        });
+    return sums.finish();
+}
+
+constexpr std::size_t n_cells = std::size_t{1} << 14;
+
+std::size_t cell_of(double score) {
+    return std::min(static_cast<std::size_t>(score * static_cast<double>(n_cells)), n_cells - 1);
+}
+
+// A row of counts, seen through the kernel around one of its cells.
+double smoothed(const std::vector<double>& counts, const std::vector<double>& kernel,
+                std::size_t cell) {
+    double sum = counts[cell];
+    for (std::size_t d = 1; d < kernel.size(); ++d) {
+        const double left = cell >= d ? counts[cell - d] : 0.0;
+        const double right = cell + d < n_cells ? counts[cell + d] : 0.0;
+        sum += kernel[d] * (left + right);
+    }
+    return sum;
+}
+
+}  // namespace
+
+Source isotonic_source(const SortedScores& scores, const Bins& bins, Poll poll) {
+    const std::vector<IsotonicBlock> blocks = isotonic(scores, poll);
+    SourceSums sums(bins.size());
+    BinWalk walk(bins);
+    std::size_t block = 0;
+    scores.for_each_score(poll, [&](double score, UInt128, UInt128 hits) {
+        while (blocks[block].last < score) ++block;
+        const double frequency =
+            static_cast<double>(blocks[block].hits) / static_cast<double>(blocks[block].weight);
+        sums.add(walk.bin_of(score), frequency, to_double(hits, scores.unit_exponent()));
+    });
+    return sums.finish();
+}
+
+Source nearest_source(const SortedScores& scores, const Bins& bins, std::size_t n_bins, Poll poll) {
+    // Without weights 64 bits suffice, and there may be many scores.
+    if (scores.unit_exponent() == 0 && scores.weight_below_2_64()) {
+        return nearest_among(Ranked<std::uint64_t>(scores, poll), 0, bins, n_bins, poll);
+    }
+    return nearest_among(Ranked<UInt128>(scores, poll), scores.unit_exponent(), bins, n_bins, poll);
+}
+
+Source kernel_source(const SortedScores& scores, const Bins& bins, std::size_t n_bins, Poll poll) {
+    if (n_bins > most_kernel_bins) {
+        throw InvalidInput("n_bins must be at most 2048 for the kernel source, got " +
+                           std::to_string(n_bins));
+    }
+    std::vector<UInt128> cell_weight(n_cells), cell_hits(n_cells);
+    scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128 hits) {
+        cell_weight[cell_of(score)] += weight;
+        cell_hits[cell_of(score)] += hits;
+    });
+    const std::vector<double> weights(cell_weight.begin(), cell_weight.end());
+    const std::vector<double> hits(cell_hits.begin(), cell_hits.end());
+    std::vector<double> kernel;
+    for (std::size_t d = 0; d * n_bins < n_cells; ++d) {
+        const double distance = static_cast<double>(d * n_bins) / static_cast<double>(n_cells);
+        kernel.push_back(1.0 - distance * distance);
+    }
+    SourceSums sums(bins.size());
+    BinWalk walk(bins);
+    std::size_t cell = n_cells;
+    double frequency = 0.0;
+    scores.for_each_score(poll, [&](double score, UInt128, UInt128 true_pairs) {
+        if (true_pairs == 0) return;
+        if (cell_of(score) != cell) {
+            cell = cell_of(score);
+            frequency = smoothed(hits, kernel, cell) / smoothed(weights, kernel, cell);
+        }
+        sums.add(walk.bin_of(score), frequency, to_double(true_pairs, scores.unit_exponent()));
+    });
+    return sums.finish();
+}
+
+}  // namespace calibrant

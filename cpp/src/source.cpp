@@ -1,0 +1,23 @@
+#include "calibrant/source.hpp"
+
+#include "source_sums.hpp"
+
+namespace calibrant {
+
+Source source_of_bins(const Assessment& table) { return bayes_source(table, 1, 0.0); }
+
+Source bayes_source(const Assessment& table, std::size_t classes, double strength) {
+    SourceSums sums(table.bins().size());
+    for (std::size_t k = 0; k < table.table().size(); ++k) {
+        const Assessment::Bin& bin = table.table()[k];
+        if (bin.model.weight().is_zero()) continue;
+        ExactSum hits = bin.model.weight();
+        ExactSum weight = bin.weight;
+        hits.add(strength / static_cast<double>(classes));
+        weight.add(strength);
+        sums.add(k, mean(hits, weight), bin.model.weight_sum());
+    }
+    return sums.finish();
+}
+
+}  // namespace calibrant

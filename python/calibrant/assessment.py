@@ -1,0 +1,439 @@
+"""The model against the source: what is the data's own uncertainty, and what is the model's.
+
+All pairs (event, class) are binned by their probability [1]_. With N_k pairs in bin k, of which
+N*_k are true (the event was of that class), f_k = N*_k / N_k is the frequency with which the
+bin's pairs happen. Over the N events, with power m,
+
+    Model(m)  = (1/N sum q^m)^(1/m)             of the probabilities q of what happened,
+    Source(m) = (sum_k N*_k/N f_k^m)^(1/m)      of the frequencies of their bins,
+
+and with m = 0 the model's probability is the source's times the divergence: cross-entropy is
+entropy plus divergence. The angle of the line through the points (Source(m), Model(m)) tells
+over-confidence (above 45 degrees) from under-confidence (below).
+
+References
+----------
+.. [1] K. P. Nelson, "Assessing Probabilistic Inference by Comparing the Generalized Mean of
+   the Model and Source Probabilities", Entropy 19(6), 286, 2017, sections 4 to 6. The formulas
+   here are as corrected in the documentation of calibrant.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from calibrant import _core
+from calibrant._bins import bin_edges, checked_number
+from calibrant._labels import class_codes, n_classes
+from calibrant._result import Result
+from calibrant.means import NanPolicy, RiskProfile, check_nan_policy
+
+__all__ = ["Assessment", "AssessmentBins", "assess"]
+
+SourceEstimator = Literal["bins", "bayes", "isotonic", "knn", "kernel"]
+SOURCES = ("bins", "bayes", "isotonic", "knn", "kernel")
+
+#: A Beta prior weighs as much as one pair: for two classes, Jeffreys' Beta(1/2, 1/2).
+PRIOR_STRENGTH = 1.0
+#: Bins are too many if they alone make the source better by this much, in nats.
+LARGEST_OPTIMISM = 0.01
+#: Standard deviations that an angle may differ from 45 degrees by chance.
+DEVIATIONS = 1.959963984540054
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AssessmentBins(Result):
+    """Per bin, what the model said and what happened. All attributes are arrays.
+
+    Attributes
+    ----------
+    left, right : float
+        The bin is [left, right); the last (of a class) also holds its right edge.
+    classes : int
+        The class whose pairs these are, or -1 for all.
+    pairs, true_pairs : int
+        Pairs (event, class), and those of them that happened.
+    weights, true_weights : float
+        The sums of their weights; the numbers themselves where there are none.
+    mean_scores : float
+        The arithmetic mean of the probabilities of all pairs.
+    decisiveness, accuracy, robustness : float
+        The generalized means (m = 1, 0, -2/3) of the probabilities of the true pairs.
+    frequencies : float
+        True pairs per pair.
+    source : float
+        The mean over the true pairs of the estimate of the source.
+    contributions : float
+        N*_k/N ln accuracy_k; they sum to the logarithm of the model's accuracy.
+
+    Means over no pair are NaN.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    classes: np.ndarray
+    pairs: np.ndarray
+    true_pairs: np.ndarray
+    weights: np.ndarray
+    true_weights: np.ndarray
+    mean_scores: np.ndarray
+    decisiveness: np.ndarray
+    accuracy: np.ndarray
+    robustness: np.ndarray
+    frequencies: np.ndarray
+    source: np.ndarray
+    contributions: np.ndarray
+
+    @classmethod
+    def _of(
+        cls, table: _core.Assessment, of_class: int, by_bin: np.ndarray
+    ) -> dict[str, np.ndarray]:
+        edges = np.array(table.edges)
+        return {
+            "left": edges[:-1],
+            "right": edges[1:],
+            "classes": np.full(len(edges) - 1, of_class),
+            "pairs": table.pairs().astype(np.int64),
+            "true_pairs": table.true_pairs().astype(np.int64),
+            "weights": table.weights(),
+            "true_weights": table.true_weights(),
+            "mean_scores": table.mean_scores(),
+            "decisiveness": table.model_means(0),
+            "accuracy": table.model_means(1),
+            "robustness": table.model_means(2),
+            "frequencies": table.frequencies(),
+            "source": by_bin,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the columns by name as lists, ready for JSON; NaN becomes None."""
+        return {
+            name: [None if x != x else x for x in getattr(self, name).tolist()]
+            for name in self.__dataclass_fields__
+        }
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __repr__(self) -> str:
+        rows = ["  from    to      pairs     true      model   frequency"]
+        last = len(self) - 1
+        for k in range(len(self)):
+            if last > 20 and 10 <= k <= last - 10:
+                if k == 10:
+                    rows.append(f"  ... {last - 19} more bins")
+                continue
+            means = f"{self.accuracy[k]:.4f}  {self.frequencies[k]:.4f}"
+            rows.append(
+                f"  {self.left[k]:.4f}  {self.right[k]:.4f}  {self.pairs[k]:<8d}  "
+                f"{self.true_pairs[k]:<8d}  {means if self.true_pairs[k] else ''}".rstrip()
+            )
+        return "\n".join(rows)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Assessment(Result):
+    """The model against the source.
+
+    Attributes
+    ----------
+    model, source, divergence : RiskProfile
+        The generalized means of the model's probabilities of what happened and of the source's,
+        and their ratios. ``model`` is `calibrant.risk_profile`, to the bit. With
+        ``accuracy`` (m = 0) the identity model = source * divergence is cross-entropy =
+        entropy + divergence.
+    angle : float
+        In degrees, of the line through the three points (source, model): above 45 is
+        over-confident, below under-confident. NaN where both spreads are 0.
+    tolerance : float
+        How far, in degrees, the angle of calibrated probabilities strays from 45 by chance
+        alone, in 95 of 100 samples of this size.
+    verdict : str
+        Starts with "over-confident", "under-confident", "calibrated" (the angle is within the
+        tolerance) or "undefined", and says why.
+    bins : AssessmentBins
+    n, n_classes, n_omitted : int
+        Events taken in, classes, and rows dropped because a value was missing.
+    q_lim : float
+        Probabilities were clipped to [q_lim, 1 - q_lim].
+    source_estimator : str
+    warning : str or None
+        Why the numbers should be read with care.
+    """
+
+    model: RiskProfile
+    source: RiskProfile
+    divergence: RiskProfile
+    angle: float
+    tolerance: float
+    verdict: str
+    bins: AssessmentBins
+    n: int
+    n_classes: int
+    n_omitted: int = 0
+    q_lim: float = 0.0
+    source_estimator: str = "bins"
+    warning: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: value.to_dict()
+            if isinstance(value, Result)
+            else (None if value != value else value)
+            for name, value in plain.items()
+        }
+
+    def __repr__(self) -> str:
+        lines = [
+            f"Assessment of {self.n} rows, {self.n_classes} classes, {len(self.bins)} bins, "
+            f"source={self.source_estimator!r}",
+            "                model   source  model / source",
+        ]
+        for name in ("decisiveness", "accuracy", "robustness"):
+            values = [getattr(part, name) for part in (self.model, self.source, self.divergence)]
+            lines.append(f"  {name:<12}  " + "  ".join(f"{value:.4f}" for value in values))
+        lines.append(f"  {self.verdict}")
+        if self.warning is not None:
+            lines.append(f"  {self.warning}")
+        return "\n".join(lines)
+
+
+def default_bins(n: int) -> int:
+    """Return how many bins n rows can support: 50 rows each, at least 2 and at most 100."""
+    return min(max(n // 50, 2), 100)
+
+
+def _angle(model: RiskProfile, source: RiskProfile) -> float:
+    rise = model.decisiveness - model.robustness
+    run = source.decisiveness - source.robustness
+    if rise == 0.0 and run == 0.0:
+        return math.nan
+    return math.degrees(math.atan2(rise, run))
+
+
+def angle_tolerance(model: RiskProfile, source: RiskProfile, bins: AssessmentBins) -> float:
+    """Return 1.96 standard deviations, in degrees, of the angle of calibrated probabilities.
+
+    To first order in the counts of true pairs, the difference of the two spreads is the mean
+    over events of -g(q) + E g(q), where g(q) = q - R^(5/3) q^(-2/3) and R is the robustness. The
+    variance is taken over bins, each at its mean probability; that events differ makes it a
+    little too large.
+    """
+    spread = math.hypot(
+        model.decisiveness - model.robustness, source.decisiveness - source.robustness
+    )
+    if spread == 0.0:
+        return math.nan
+    used = (bins.weights > 0) & (bins.mean_scores > 0)
+    q = bins.mean_scores[used]
+    probability = bins.weights[used] * q
+    probability = probability / probability.sum()
+    with np.errstate(over="ignore"):
+        g = q - model.robustness ** (5 / 3) * q ** (-2 / 3)
+    mean = float((probability * g).sum())
+    variance = float((probability * (g - mean) ** 2).sum()) / float(bins.true_weights.sum())
+    return math.degrees(DEVIATIONS * math.sqrt(variance) / (math.sqrt(2) * spread))
+
+
+def least_divergence(bins: AssessmentBins, n_classes: int) -> float:
+    """Return the model / source accuracy below which chance is an unlikely explanation.
+
+    For calibrated probabilities 2 N ln(source / model) is close to a chi-square variable with
+    as many degrees of freedom as there are free frequencies: its mean and three standard
+    deviations.
+    """
+    free = float((bins.weights > 0).sum()) * (n_classes - 1) / n_classes
+    return math.exp(-(free + 3.0 * math.sqrt(2.0 * free)) / (2.0 * float(bins.true_weights.sum())))
+
+
+def _verdict(angle: float, tolerance: float, divergence: float, least: float) -> str:
+    if math.isnan(angle):
+        return "undefined: all probabilities and all frequencies are equal, so there is no angle"
+    limits = f"45\N{DEGREE SIGN} \N{PLUS-MINUS SIGN} {tolerance:.1f}\N{DEGREE SIGN}"
+    shown = f"{angle:.1f}\N{DEGREE SIGN}"
+    if angle > 45.0 + tolerance:
+        return f"over-confident: the angle {shown} is above {limits}"
+    if angle < 45.0 - tolerance:
+        return f"under-confident: the angle {shown} is below {limits}"
+    text = f"calibrated: the angle {shown} is within {limits}"
+    if tolerance >= 45.0:
+        text += ", as any would be: there are too few rows to tell"
+    if divergence < least:
+        text += (
+            f"; but model / source {divergence:.4f} is below {least:.4f}, so the probabilities "
+            f"are off in another way"
+        )
+    return text
+
+
+def _too_many(bins: AssessmentBins, n_classes: int) -> str | None:
+    events = float(bins.true_weights.sum())
+    optimism = len(bins) * (n_classes - 1) / (2.0 * n_classes * events)
+    if optimism <= LARGEST_OPTIMISM:
+        return None
+    return (
+        f"{len(bins)} bins are too many for {events:g} rows: chance alone lifts the source's "
+        f"accuracy by {100 * optimism:.1f}%"
+    )
+
+
+def _ratios(model: _core.RiskProfile, source: _core.RiskProfile) -> RiskProfile:
+    ratios = [model.mean_ratio(i, source) for i in range(3)]
+    return RiskProfile(*ratios, n=model.n)
+
+
+def conclude(
+    tables: list[_core.Assessment],
+    sources: list[tuple[_core.RiskProfile, np.ndarray]],
+    classes: Sequence[int],
+    n_classes: int,
+    estimator: str,
+) -> Assessment:
+    """Return what tables and their sources, of all pairs or one per class, amount to."""
+    model_state, source_state = tables[0].model(), sources[0][0].copy()
+    for table, (profile, _) in zip(tables[1:], sources[1:], strict=True):
+        model_state.merge(table.model())
+        source_state.merge(profile)
+    model, source = RiskProfile._of(model_state), RiskProfile._of(source_state)
+    columns = [
+        AssessmentBins._of(table, of_class, by_bin)
+        for table, of_class, (_, by_bin) in zip(tables, classes, sources, strict=True)
+    ]
+    joined = {name: np.concatenate([part[name] for part in columns]) for name in columns[0]}
+    joined["contributions"] = np.concatenate([t.contributions(model_state) for t in tables])
+    bins = AssessmentBins(**joined)
+    divergence = _ratios(model_state, source_state)
+    angle = _angle(model, source)
+    tolerance = angle_tolerance(model, source, bins)
+    least = least_divergence(bins, n_classes)
+    return Assessment(
+        model, source, divergence, angle, tolerance,
+        _verdict(angle, tolerance, divergence.accuracy, least),
+        bins, tables[0].n, n_classes, tables[0].n_omitted, tables[0].q_lim, estimator,
+        _too_many(bins, n_classes),
+    )  # fmt: skip
+
+
+def check_source(source: str, allowed: Sequence[str] = SOURCES) -> str:
+    """Return it if it is one of these."""
+    if source not in allowed:
+        raise ValueError(f"source must be one of {', '.join(map(repr, allowed))}, got {source!r}")
+    return source
+
+
+def source_of_table(
+    table: _core.Assessment, source: str, n_classes: int
+) -> tuple[_core.RiskProfile, np.ndarray]:
+    """Return the sources that need no more than the table: its means, and by bin."""
+    if source == "bayes":
+        return table.bayes_source(n_classes, PRIOR_STRENGTH)
+    return table.source_of_bins()
+
+
+def assess(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    n_bins: int | Sequence[float] | np.ndarray | None = None,
+    strategy: Literal["uniform", "quantile"] = "quantile",
+    per_class: bool = False,
+    source: SourceEstimator = "bins",
+    q_lim: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> Assessment:
+    """Compare the model's probabilities with the source's: how confident may it be?
+
+    All pairs (event, class) are binned by probability; the module's page has the formulas.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Shape (n,) gives the
+        pairs (1 - p, class 0) and (p, class 1).
+    n_bins : int, or the edges themselves, optional
+        By default one for every 50 rows, from 2 to 100.
+    strategy : {"quantile", "uniform"}
+        Bins of equal count as far as ties allow, or of equal width.
+    per_class : bool
+        Bin the pairs of each class apart, n_bins each, instead of all in one.
+    source : {"bins", "bayes", "isotonic", "knn", "kernel"}
+        How often pairs of a given probability happen is estimated by the frequency of the bin;
+        that with a Beta prior of mean 1/k that counts as one pair; the isotonic regression on
+        the probability; the frequency among the nearest pairs that hold 1/n_bins of the
+        weight; or a kernel, 1 - (distance * n_bins)^2 as far as positive (n_bins <= 2048).
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip all probabilities to [q_lim, 1 - q_lim].
+    sample_weight, pos_label, labels, nan_policy
+        As for `calibrant.risk_profile`.
+
+    Returns
+    -------
+    Assessment
+
+    Warns
+    -----
+    UserWarning
+        If the bins are so many that they describe chance.
+
+    See Also
+    --------
+    calibrant.streaming.Assessment : the same for batches and many machines, with fixed edges
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.uniform(0.02, 0.98, 10000)
+    >>> y = rng.random(10000) < truth
+    >>> odds = (truth / (1 - truth)) ** 2  # twice the logit: too sure of itself
+    >>> assess(y, odds / (1 + odds), n_bins=50)
+    Assessment of 10000 rows, 2 classes, 50 bins, source='bins'
+    """
+    omit = check_nan_policy(nan_policy)
+    check_source(source)
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    k = n_classes(y_proba)
+    classes = list(range(k)) if per_class else [_core.ALL_PAIRS]
+    data = (codes, y_proba, sample_weight, omit)
+    bins = default_bins(len(codes)) if n_bins is None else n_bins
+    tables = [_table(data, of_class, bins, strategy, q_lim) for of_class in classes]
+    if source in ("bins", "bayes"):
+        sources = [source_of_table(table, source, k) for table in tables]
+    else:
+        sources = [
+            _core.sorted_source(*data, of_class, table, source)
+            for of_class, table in zip(classes, tables, strict=True)
+        ]
+    result = conclude(tables, sources, classes, k, source)
+    if result.warning is not None:
+        warnings.warn(result.warning, UserWarning, stacklevel=2)
+    return result
+
+
+def _table(
+    data: tuple[Any, ...], of_class: int, bins: Any, strategy: str, q_lim: float
+) -> _core.Assessment:
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
+    if strategy == "quantile" and isinstance(bins, (int, np.integer)):
+        number = checked_number(bins)
+        edges = _core.equal_count_pair_edges(*data, of_class, q_lim, number)
+    else:
+        edges = bin_edges(bins)
+    table = _core.Assessment(edges, q_lim)
+    table.update(*data, of_class)
+    return table
