@@ -196,3 +196,61 @@ def calibration_error(table, norm, debias=False):
         noise = frequency * (1 - frequency) / (n - 1) if debias else 0
         squares += weight * (gap**2 - noise)
     return math.sqrt(max(squares / total, 0))
+
+
+def pairs(y_true, y_proba, q_lim=0.0, weights=None):
+    """(class, clipped probability, did it happen, weight) of all events and classes.
+
+    1 - p is rounded to a float, as whoever has both columns would have it.
+    """
+    weights = [1.0] * len(y_true) if weights is None else weights
+    found = []
+    for label, p, weight in zip(y_true, y_proba, weights, strict=True):
+        row = [float(x) for x in p] if hasattr(p, "__len__") else [1.0 - float(p), float(p)]
+        for j, q in enumerate(row):
+            clipped = min(max(q, q_lim), 1.0 - q_lim)
+            found.append((j, clipped, j == label, float(weight)))
+    return found
+
+
+def assessed_bins(rows, edges):
+    """Per bin of pairs that are binned together.
+
+    (pairs, true pairs, weight, true weight, frequency or None, the three means of the true
+    pairs or None, the true weight times the logarithm of the geometric mean)
+    """
+    table = [[] for _ in edges[1:]]
+    for row in rows:
+        table[bin_of(row[1], edges)].append(row)
+    bins = []
+    with mpmath.workdps(DIGITS):
+        for content in table:
+            hits = [row for row in content if row[2]]
+            weight = sum((Fraction(row[3]) for row in content), Fraction(0))
+            happened = sum((Fraction(row[3]) for row in hits), Fraction(0))
+            means = contribution = None
+            if happened > 0:
+                scores, weights = [row[1] for row in hits], [row[3] for row in hits]
+                means = [generalized_mean(scores, m, weights) for m in (1, 0, -2 / 3)]
+                log = mpmath.log(means[1]) if means[1] else -mpmath.inf
+                contribution = mpmath.mpf(happened.numerator) / happened.denominator * log
+            frequency = happened / weight if weight else None
+            bins.append((len(content), len(hits), weight, happened, frequency, means, contribution))
+    return bins
+
+
+def source_means(frequencies):
+    """G_m of (frequency, weight), both Fractions, for the three named powers."""
+    with mpmath.workdps(DIGITS):
+        rows = [
+            (mpmath.mpf(f.numerator) / f.denominator, mpmath.mpf(w.numerator) / w.denominator)
+            for f, w in frequencies
+        ]
+        total = mpmath.fsum(w for _, w in rows)
+        means = []
+        for m in (mpmath.mpf(1), mpmath.mpf(0), mpmath.mpf(-2) / 3):
+            if m == 0:
+                means.append(mpmath.exp(mpmath.fsum(w * mpmath.log(f) for f, w in rows) / total))
+            else:
+                means.append((mpmath.fsum(w * f**m for f, w in rows) / total) ** (1 / m))
+        return means

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import signal
@@ -24,6 +25,8 @@ ONE_MORE = math.nextafter(1.0, 2.0)
 
 # Functions that take arrays, with arguments that are good.
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* bins are too many for .* rows")
+
 GOOD = {
     "risk_profile": (
         calibrant.risk_profile,
@@ -39,6 +42,22 @@ GOOD = {
     ),
     "streaming.RiskProfile": (
         lambda **rows: streaming.RiskProfile().update(**rows),
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "assess": (
+        calibrant.assess,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "assess, isotonic, of classes": (
+        functools.partial(calibrant.assess, source="isotonic", per_class=True),
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
+    "streaming.Assessment": (
+        lambda **rows: streaming.Assessment(4).update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
     "brier_score": (

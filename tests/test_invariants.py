@@ -54,6 +54,10 @@ METRICS = {
     "reliability of 3 classes": Metric(
         streaming.Reliability, functools.partial(events, n_classes=3)
     ),
+    "assessment": Metric(lambda: streaming.Assessment(7), events),
+    "assessment of 3 classes, clipped": Metric(
+        lambda: streaming.Assessment(20, q_lim=0.01), functools.partial(events, n_classes=3)
+    ),
     "risk profile of many powers and 4 classes": Metric(
         lambda: RiskProfile(powers=POWERS, q_lim=1e-300), functools.partial(events, n_classes=4)
     ),
@@ -67,7 +71,10 @@ METRICS = {
 
 metrics = pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
 #: What a result says of the number of rows and their weight; all else is free of their scale.
-COUNTS = {"n", "n_omitted", "counts", "weights", "hits"}
+COUNTS = {
+    "n", "n_omitted", "counts", "weights", "hits", "pairs", "true_pairs", "true_weights",
+    "tolerance", "verdict", "warning",
+}  # fmt: skip
 THREADS = (1, 2, 4, 7)
 MANY = 50_000  # several chunks, and two threads
 MOST = 250_000  # enough for seven threads to be worth it
@@ -101,10 +108,17 @@ def filled(metric: Metric, *batches: Rows):
     return total
 
 
+def without_counts(fields):
+    return {
+        name: without_counts(value) if isinstance(value, dict) else value
+        for name, value in fields.items()
+        if name not in COUNTS
+    }
+
+
 def outcome(total):
     """The result without its counts, which weights do not change."""
-    fields = total.result().to_dict()
-    return {name: value for name, value in fields.items() if name not in COUNTS}
+    return without_counts(total.result().to_dict())
 
 
 both = pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])

@@ -60,6 +60,14 @@ py::tuple as_tuple(Source source) {
     return py::make_tuple(std::move(source.profile), py::array_t<double>(py::cast(source.by_bin)));
 }
 
+Source sorted_source(const ScoredRows& rows, const Bins& bins, const RiskProfile& whole,
+                     const std::string& kind) {
+    const SortedScores scores(rows, poll_signals);
+    if (kind == "isotonic") return isotonic_source(scores, bins, whole, poll_signals);
+    if (kind == "knn") return nearest_source(scores, bins, whole, poll_signals);
+    return kernel_source(scores, bins, whole, poll_signals);
+}
+
 }  // namespace
 
 void register_assessment(py::module_& m) {
@@ -78,6 +86,22 @@ void register_assessment(py::module_& m) {
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
         "n_bins"_a);
+    m.def(
+        "sorted_source",
+        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
+           bool omit_missing, std::int64_t of_class, const Assessment& table,
+           const RiskProfile& whole, const std::string& kind) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = paired(inputs, of_class, table.q_lim());
+            const Bins bins = table.bins();  // copies: others may update them meanwhile
+            const RiskProfile total = whole;
+            std::optional<Source> source;
+            run_unlocked(inputs.n_values(),
+                         [&] { source = sorted_source(rows, bins, total, kind); });
+            return as_tuple(std::move(*source));
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
+        "whole"_a, "kind"_a);
     register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
         .def(py::init([](std::vector<double> edges, double q_lim) {
                  return Assessment(Bins(std::move(edges)), q_lim);
@@ -134,17 +158,20 @@ void register_assessment(py::module_& m) {
         .def("model_means", &model_means, "index"_a)
         .def("contributions", &contributions, "whole"_a)
         .def("model", [](const Assessment& self) { return run_standard([&] { return self.model(); }); })
-        .def("source_of_bins",
-             [](const Assessment& self) {
-                 return as_tuple(run_standard([&] { return source_of_bins(self); }));
-             })
+        .def(
+            "source_of_bins",
+            [](const Assessment& self, const RiskProfile& whole) {
+                return as_tuple(run_standard([&] { return source_of_bins(self, whole); }));
+            },
+            "whole"_a)
         .def(
             "bayes_source",
-            [](const Assessment& self, std::size_t classes, double strength) {
+            [](const Assessment& self, const RiskProfile& whole, std::size_t classes,
+               double strength) {
                 return as_tuple(
-                    run_standard([&] { return bayes_source(self, classes, strength); }));
+                    run_standard([&] { return bayes_source(self, whole, classes, strength); }));
             },
-            "classes"_a, "strength"_a);
+            "whole"_a, "classes"_a, "strength"_a);
 }
 
 }  // namespace calibrant::bindings

@@ -178,7 +178,8 @@ void put(WeightedKey& item, ScoreKey key, double weight) { item = {key, weight};
 template <class Item>
 std::unique_ptr<Item[]> read(const ScoredRows& rows, Poll poll, Found& total) {
     constexpr bool weighted = std::is_same_v<Item, WeightedKey>;
-    auto items = room_for<Item>(rows.size());
+    const std::size_t per_event = rows.scores_per_event();
+    auto items = room_for<Item>(rows.size() * per_event);
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::vector<Found> of_worker(workers);
     for_each_block(rows, workers, poll,
@@ -189,11 +190,11 @@ std::unique_ptr<Item[]> read(const ScoredRows& rows, Poll poll, Found& total) {
                        for (std::size_t i = 0; i < block.n(); ++i) {
                            const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
                            const double weight = weighted ? block.weight()[i] : 1.0;
-                           put(items[row + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
+                           put(items[row * per_event + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
                            if (weighted && weight > 0.0) found.see_weight(weight);
                        }
-                       for (std::size_t i = 0; i < block.omitted(); ++i) {
-                           put(items[row + block.n() + i], ScoreKey{absent}, 0.0);
+                       for (std::size_t i = 0; i < block.omitted() * per_event; ++i) {
+                           put(items[row * per_event + block.n() + i], ScoreKey{absent}, 0.0);
                        }
                    });
     for (const Found& found : of_worker) total.merge(found);
@@ -210,7 +211,7 @@ UInt128 WeightUnit::count(double weight) const {
     return static_cast<UInt128>(std::nearbyint(units));
 }
 
-SortedScores::SortedScores(const ScoredRows& rows, Poll poll) : size_(rows.size()) {
+SortedScores::SortedScores(const ScoredRows& rows, Poll poll) : size_(rows.size() * rows.scores_per_event()) {
     if (size_ == 0) return;
     Found found;
     if (rows.events.sample_weight == nullptr) {

@@ -55,8 +55,9 @@ public:
     // i not falling from call to call.
     [[nodiscard]] Window around(std::size_t i) {
         // The distance to the left end falls as that end moves right, the distance to the right
-        // end grows: the larger of the two has one minimum, which moves right with i.
-        while (first_ < i && radius(first_ + 1, i) < radius(first_, i)) ++first_;
+        // end grows: the larger of the two has one minimum, which moves right with i. It may be
+        // flat, by rounding too: then the right end of it is as good, now and later.
+        while (first_ < i && radius(first_ + 1, i) <= radius(first_, i)) ++first_;
         const double within = radius(first_, i);
         const auto& score = ranked_.score;
         const auto at = score.begin() + static_cast<std::ptrdiff_t>(i);
@@ -86,17 +87,14 @@ private:
     std::size_t first_ = 0;
 };
 
-double to_double(UInt128 units, int exponent) {
-    return std::ldexp(static_cast<double>(units), exponent);
-}
-
 template <class Count>
 Source nearest_among(const Ranked<Count>& ranked, int unit_exponent, const Bins& bins,
-                     std::size_t n_bins, Poll poll) {
+                     const RiskProfile& whole, Poll poll) {
     const Count total = ranked.weight_before.back();
+    const std::size_t n_bins = bins.size();
     const Count least = std::max<Count>(total / n_bins + (total % n_bins != 0 ? 1 : 0), 1);
     NearestWindows<Count> windows(ranked, least);
-    SourceSums sums(bins.size());
+    SourceSums sums(bins.size(), whole);
     BinWalk walk(bins);
     const std::size_t between_polls = std::size_t{1} << 16;
     (void)for_each_chunk(
@@ -111,7 +109,7 @@ Source nearest_among(const Ranked<Count>& ranked, int unit_exponent, const Bins&
                     ranked.weight_before[near.last + 1] - ranked.weight_before[near.first];
                 sums.add(walk.bin_of(ranked.score[i]),
                          static_cast<double>(hits) / static_cast<double>(weight),
-                         to_double(ranked.hits(i), unit_exponent));
+                         static_cast<double>(ranked.hits(i)), unit_exponent);
             }
             return true;
         });
@@ -138,29 +136,34 @@ double smoothed(const std::vector<double>& counts, const std::vector<double>& ke
 
 }  // namespace
 
-Source isotonic_source(const SortedScores& scores, const Bins& bins, Poll poll) {
-    const std::vector<IsotonicBlock> blocks = isotonic(scores, poll);
-    SourceSums sums(bins.size());
+Source isotonic_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
+                       Poll poll) {
+    const std::vector<IsotonicBlock> blocks = isotonic_blocks(scores, poll);
+    SourceSums sums(bins.size(), whole);
     BinWalk walk(bins);
     std::size_t block = 0;
     scores.for_each_score(poll, [&](double score, UInt128, UInt128 hits) {
         while (blocks[block].last < score) ++block;
         const double frequency =
             static_cast<double>(blocks[block].hits) / static_cast<double>(blocks[block].weight);
-        sums.add(walk.bin_of(score), frequency, to_double(hits, scores.unit_exponent()));
+        sums.add(walk.bin_of(score), frequency, static_cast<double>(hits),
+                 scores.unit_exponent());
     });
     return sums.finish();
 }
 
-Source nearest_source(const SortedScores& scores, const Bins& bins, std::size_t n_bins, Poll poll) {
+Source nearest_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
+                      Poll poll) {
     // Without weights 64 bits suffice, and there may be many scores.
-    if (scores.unit_exponent() == 0 && scores.weight_below_2_64()) {
-        return nearest_among(Ranked<std::uint64_t>(scores, poll), 0, bins, n_bins, poll);
+    if (!scores.weighted()) {
+        return nearest_among(Ranked<std::uint64_t>(scores, poll), 0, bins, whole, poll);
     }
-    return nearest_among(Ranked<UInt128>(scores, poll), scores.unit_exponent(), bins, n_bins, poll);
+    return nearest_among(Ranked<UInt128>(scores, poll), scores.unit_exponent(), bins, whole, poll);
 }
 
-Source kernel_source(const SortedScores& scores, const Bins& bins, std::size_t n_bins, Poll poll) {
+Source kernel_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
+                     Poll poll) {
+    const std::size_t n_bins = bins.size();
     if (n_bins > most_kernel_bins) {
         throw InvalidInput("n_bins must be at most 2048 for the kernel source, got " +
                            std::to_string(n_bins));
@@ -177,7 +180,7 @@ Source kernel_source(const SortedScores& scores, const Bins& bins, std::size_t n
         const double distance = static_cast<double>(d * n_bins) / static_cast<double>(n_cells);
         kernel.push_back(1.0 - distance * distance);
     }
-    SourceSums sums(bins.size());
+    SourceSums sums(bins.size(), whole);
     BinWalk walk(bins);
     std::size_t cell = n_cells;
     double frequency = 0.0;
@@ -187,7 +190,8 @@ Source kernel_source(const SortedScores& scores, const Bins& bins, std::size_t n
             cell = cell_of(score);
             frequency = smoothed(hits, kernel, cell) / smoothed(weights, kernel, cell);
         }
-        sums.add(walk.bin_of(score), frequency, to_double(true_pairs, scores.unit_exponent()));
+        sums.add(walk.bin_of(score), frequency, static_cast<double>(true_pairs),
+                 scores.unit_exponent());
     });
     return sums.finish();
 }

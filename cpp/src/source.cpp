@@ -4,10 +4,13 @@
 
 namespace calibrant {
 
-Source source_of_bins(const Assessment& table) { return bayes_source(table, 1, 0.0); }
+Source source_of_bins(const Assessment& table, const RiskProfile& whole) {
+    return bayes_source(table, whole, 1, 0.0);
+}
 
-Source bayes_source(const Assessment& table, std::size_t classes, double strength) {
-    SourceSums sums(table.bins().size());
+Source bayes_source(const Assessment& table, const RiskProfile& whole, std::size_t classes,
+                    double strength) {
+    SourceSums sums(table.bins().size(), whole);
     for (std::size_t k = 0; k < table.table().size(); ++k) {
         const Assessment::Bin& bin = table.table()[k];
         if (bin.model.weight().is_zero()) continue;
@@ -15,7 +18,8 @@ Source bayes_source(const Assessment& table, std::size_t classes, double strengt
         ExactSum weight = bin.weight;
         hits.add(strength / static_cast<double>(classes));
         weight.add(strength);
-        sums.add(k, mean(hits, weight), bin.model.weight_sum());
+        const Scaled true_weight = bin.model.weight().value();
+        sums.add(k, mean(hits, weight), true_weight.high, true_weight.exponent);
     }
     return sums.finish();
 }

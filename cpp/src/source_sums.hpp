@@ -1,7 +1,10 @@
 // Means of an estimate of the source over the true pairs; see source.hpp.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "calibrant/double_double.hpp"
@@ -12,11 +15,16 @@ namespace calibrant {
 
 class SourceSums {
 public:
-    explicit SourceSums(std::size_t bins)
-        : sums_(named_profile(0.0)), weight_(bins), weighted_estimate_(bins) {}
+    SourceSums(std::size_t bins, const RiskProfile& whole)
+        : scale_(whole.weight().value().exponent),
+          sums_(named_profile(0.0)),
+          weight_(bins),
+          weighted_estimate_(bins) {}
 
-    // An estimate at true pairs of this weight, in one bin.
-    void add(std::size_t bin, double estimate, double weight) {
+    // An estimate at true pairs of this weight times 2^exponent, in one bin.
+    void add(std::size_t bin, double estimate, double weight_high, std::int64_t exponent) {
+        const auto shift = std::clamp<std::int64_t>(exponent - scale_, -4000, 4000);
+        const double weight = std::ldexp(weight_high, static_cast<int>(shift));
         if (weight == 0.0) return;
         estimate_[waiting_] = estimate;
         waiting_weight_[waiting_] = weight;
@@ -40,6 +48,7 @@ private:
         waiting_ = 0;
     }
 
+    std::int64_t scale_;
     RiskSums sums_;
     RiskAdder adder_;
     std::vector<ExactSum> weight_, weighted_estimate_;

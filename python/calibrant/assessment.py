@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +44,8 @@ SOURCES = ("bins", "bayes", "isotonic", "knn", "kernel")
 PRIOR_STRENGTH = 1.0
 #: Bins are too many if they alone make the source better by this much, in nats.
 LARGEST_OPTIMISM = 0.01
+#: True pairs that a bin must lead one to expect, to count for the tolerance.
+LEAST_EXPECTED = 0.05
 #: Standard deviations that an angle may differ from 45 degrees by chance.
 DEVIATIONS = 1.959963984540054
 
@@ -207,8 +209,12 @@ class Assessment(Result):
         return "\n".join(lines)
 
 
-def default_bins(n: int) -> int:
-    """Return how many bins n rows can support: 50 rows each, at least 2 and at most 100."""
+def default_bins(y_true: Any) -> int:
+    """Return how many bins the rows can support: 50 rows each, at least 2 and at most 100."""
+    try:
+        n = len(y_true)
+    except TypeError:
+        n = 0  # not an array: refused when it is read
     return min(max(n // 50, 2), 100)
 
 
@@ -220,27 +226,36 @@ def _angle(model: RiskProfile, source: RiskProfile) -> float:
     return math.degrees(math.atan2(rise, run))
 
 
+def _events(bins: AssessmentBins) -> float:
+    with np.errstate(over="ignore"):
+        return float(bins.true_weights.sum())
+
+
 def angle_tolerance(model: RiskProfile, source: RiskProfile, bins: AssessmentBins) -> float:
     """Return 1.96 standard deviations, in degrees, of the angle of calibrated probabilities.
 
     To first order in the counts of true pairs, the difference of the two spreads is the mean
     over events of -g(q) + E g(q), where g(q) = q - R^(5/3) q^(-2/3) and R is the robustness. The
     variance is taken over bins, each at its mean probability; that events differ makes it a
-    little too large.
+    little too large. Bins in which nothing is expected to happen are left out: what they could
+    do, they hardly ever do.
     """
     spread = math.hypot(
         model.decisiveness - model.robustness, source.decisiveness - source.robustness
     )
     if spread == 0.0:
         return math.nan
-    used = (bins.weights > 0) & (bins.mean_scores > 0)
+    if not np.isfinite(bins.weights).all():
+        return 0.0
+    used = bins.weights * np.nan_to_num(bins.mean_scores) >= LEAST_EXPECTED
+    if not used.any():
+        return math.nan
     q = bins.mean_scores[used]
-    probability = bins.weights[used] * q
+    probability = bins.weights[used] / bins.weights.max() * q
     probability = probability / probability.sum()
-    with np.errstate(over="ignore"):
-        g = q - model.robustness ** (5 / 3) * q ** (-2 / 3)
+    g = q - model.robustness ** (5 / 3) * q ** (-2 / 3)
     mean = float((probability * g).sum())
-    variance = float((probability * (g - mean) ** 2).sum()) / float(bins.true_weights.sum())
+    variance = float((probability * (g - mean) ** 2).sum()) / _events(bins)
     return math.degrees(DEVIATIONS * math.sqrt(variance) / (math.sqrt(2) * spread))
 
 
@@ -252,7 +267,7 @@ def least_divergence(bins: AssessmentBins, n_classes: int) -> float:
     deviations.
     """
     free = float((bins.weights > 0).sum()) * (n_classes - 1) / n_classes
-    return math.exp(-(free + 3.0 * math.sqrt(2.0 * free)) / (2.0 * float(bins.true_weights.sum())))
+    return math.exp(-(free + 3.0 * math.sqrt(2.0 * free)) / (2.0 * _events(bins)))
 
 
 def _verdict(angle: float, tolerance: float, divergence: float, least: float) -> str:
@@ -276,7 +291,7 @@ def _verdict(angle: float, tolerance: float, divergence: float, least: float) ->
 
 
 def _too_many(bins: AssessmentBins, n_classes: int) -> str | None:
-    events = float(bins.true_weights.sum())
+    events = _events(bins)
     optimism = len(bins) * (n_classes - 1) / (2.0 * n_classes * events)
     if optimism <= LARGEST_OPTIMISM:
         return None
@@ -291,19 +306,28 @@ def _ratios(model: _core.RiskProfile, source: _core.RiskProfile) -> RiskProfile:
     return RiskProfile(*ratios, n=model.n)
 
 
+def model_of(tables: list[_core.Assessment]) -> _core.RiskProfile:
+    """Return the means of all true pairs."""
+    model = tables[0].model()
+    for table in tables[1:]:
+        model.merge(table.model())
+    return model
+
+
 def conclude(
     tables: list[_core.Assessment],
+    model_state: _core.RiskProfile,
     sources: list[tuple[_core.RiskProfile, np.ndarray]],
     classes: Sequence[int],
     n_classes: int,
     estimator: str,
 ) -> Assessment:
     """Return what tables and their sources, of all pairs or one per class, amount to."""
-    model_state, source_state = tables[0].model(), sources[0][0].copy()
-    for table, (profile, _) in zip(tables[1:], sources[1:], strict=True):
-        model_state.merge(table.model())
+    source_state = sources[0][0].copy()
+    for profile, _ in sources[1:]:
         source_state.merge(profile)
     model, source = RiskProfile._of(model_state), RiskProfile._of(source_state)
+    source = replace(source, n=model.n)
     columns = [
         AssessmentBins._of(table, of_class, by_bin)
         for table, of_class, (_, by_bin) in zip(tables, classes, sources, strict=True)
@@ -331,12 +355,12 @@ def check_source(source: str, allowed: Sequence[str] = SOURCES) -> str:
 
 
 def source_of_table(
-    table: _core.Assessment, source: str, n_classes: int
+    table: _core.Assessment, whole: _core.RiskProfile, source: str, n_classes: int
 ) -> tuple[_core.RiskProfile, np.ndarray]:
     """Return the sources that need no more than the table: its means, and by bin."""
     if source == "bayes":
-        return table.bayes_source(n_classes, PRIOR_STRENGTH)
-    return table.source_of_bins()
+        return table.bayes_source(whole, n_classes, PRIOR_STRENGTH)
+    return table.source_of_bins(whole)
 
 
 def assess(
@@ -407,18 +431,19 @@ def assess(
     check_source(source)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     k = n_classes(y_proba)
-    classes = list(range(k)) if per_class else [_core.ALL_PAIRS]
+    classes = list(range(max(k, 1))) if per_class else [_core.ALL_PAIRS]
     data = (codes, y_proba, sample_weight, omit)
-    bins = default_bins(len(codes)) if n_bins is None else n_bins
+    bins = default_bins(codes) if n_bins is None else n_bins
     tables = [_table(data, of_class, bins, strategy, q_lim) for of_class in classes]
+    model = model_of(tables)
     if source in ("bins", "bayes"):
-        sources = [source_of_table(table, source, k) for table in tables]
+        sources = [source_of_table(table, model, source, k) for table in tables]
     else:
         sources = [
-            _core.sorted_source(*data, of_class, table, source)
+            _core.sorted_source(*data, of_class, table, model, source)
             for of_class, table in zip(classes, tables, strict=True)
         ]
-    result = conclude(tables, sources, classes, k, source)
+    result = conclude(tables, model, sources, classes, k, source)
     if result.warning is not None:
         warnings.warn(result.warning, UserWarning, stacklevel=2)
     return result

@@ -258,10 +258,10 @@ class Assessment(EventAccumulator[_core.Assessment]):
             As for `calibrant.assess`; the others need all rows at once.
         """
         assessment.check_source(source, ("bins", "bayes"))
-        classes = self._state.scores_per_event
-        state = self._state
-        of_bins = assessment.source_of_table(state, source, classes)
-        return assessment.conclude([state], [of_bins], [_core.ALL_PAIRS], classes, source)
+        state, classes = self._state, self._state.scores_per_event
+        model = state.model()
+        of_bins = assessment.source_of_table(state, model, source, classes)
+        return assessment.conclude([state], model, [of_bins], [_core.ALL_PAIRS], classes, source)
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1, "q_lim": self._state.q_lim}

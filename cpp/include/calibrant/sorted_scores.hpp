@@ -56,6 +56,7 @@ public:
 
     [[nodiscard]] std::uint64_t count() const { return n_; }  // rows read, weight 0 included
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
+    [[nodiscard]] bool weighted() const { return weighted_ != nullptr; }
     [[nodiscard]] int unit_exponent() const { return unit_.exponent(); }
 
     // Calls visit(score, weight, hits), the latter two UInt128 in units, for each distinct score

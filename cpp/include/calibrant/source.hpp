@@ -19,15 +19,29 @@
 #include "calibrant/bins.hpp"
 #include "calibrant/means.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/sorted_scores.hpp"
 
 namespace calibrant {
 
+// Weights are counted in a power of two near the weight of all true pairs, those of `whole`, so
+// that no sum of them overflows; profiles with the same whole can be merged.
 struct Source {
     RiskProfile profile;
     std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
 };
 
-[[nodiscard]] Source source_of_bins(const Assessment& table);
-[[nodiscard]] Source bayes_source(const Assessment& table, std::size_t classes, double strength);
+[[nodiscard]] Source source_of_bins(const Assessment& table, const RiskProfile& whole);
+[[nodiscard]] Source bayes_source(const Assessment& table, const RiskProfile& whole,
+                                  std::size_t classes, double strength);
+
+// Of the scores of the pairs; of `bins` only the number matters, but for by_bin. They throw Interrupted when the poll
+// says so.
+[[nodiscard]] Source isotonic_source(const SortedScores& scores, const Bins& bins,
+                                     const RiskProfile& whole, Poll poll);
+[[nodiscard]] Source nearest_source(const SortedScores& scores, const Bins& bins,
+                                    const RiskProfile& whole, Poll poll);
+inline constexpr std::size_t most_kernel_bins = 2048;  // eight cells to either side
+[[nodiscard]] Source kernel_source(const SortedScores& scores, const Bins& bins,
+                                   const RiskProfile& whole, Poll poll);
 
 }  // namespace calibrant
