@@ -168,7 +168,7 @@ def test_pooled_pairs_against_the_definition(table, n_bins, q_lim, strategy):
     for mine, expected in zip(profile(found.model), model, strict=True):
         assert reference.ulps(mine, expected) <= 1 or mine == expected == 0
     assert profile(found.source) == pytest.approx([float(x) for x in source], rel=4e-16)
-    if 0 < found.model.robustness:
+    if found.model.robustness > 0:
         ratios = [float(m / s) for m, s in zip(model, source, strict=True)]
         assert profile(found.divergence) == pytest.approx(ratios, rel=1e-15)
 
@@ -207,9 +207,7 @@ def test_contributions_sum_to_the_log_of_the_accuracy(table, n_bins):
     )
 
 
-@given(
-    table=strategies.tables(n_classes=3, min_rows=1, weighted=False), n_bins=st.integers(1, 12)
-)
+@given(table=strategies.tables(n_classes=3, min_rows=1, weighted=False), n_bins=st.integers(1, 12))
 def test_binned_divergence_is_at_most_one(table, n_bins):
     y, p, _ = table
     p = np.maximum(p, 1e-9)
@@ -256,9 +254,7 @@ def estimates(rows, estimate):
     """(estimate at each true pair's score, its weight)."""
     present = [row for row in rows if row[3] > 0]
     return [
-        (estimate(present, score), Fraction(weight))
-        for _, score, true, weight in present
-        if true
+        (estimate(present, score), Fraction(weight)) for _, score, true, weight in present if true
     ]
 
 
@@ -272,9 +268,7 @@ def isotonic(rows, score):
         between = [v for v in values if a <= v <= b]
         return sum(hits[v] for v in between) / sum(weight[v] for v in between)
 
-    return max(
-        min(mean(a, b) for b in values if b >= score) for a in values if a <= score
-    )
+    return max(min(mean(a, b) for b in values if b >= score) for a in values if a <= score)
 
 
 @settings(max_examples=40)
@@ -489,7 +483,9 @@ def test_calibrated_probabilities_are_called_so(per_class, n_bins):
     for seed in range(100):
         y, x = sample(per_class, seed)
         found = assess(y, posterior(x, {}, {}), n_bins=n_bins, q_lim=0.01)
-        verdicts.append(found.verdict.startswith("calibrated") and "another way" not in found.verdict)
+        verdicts.append(
+            found.verdict.startswith("calibrated") and "another way" not in found.verdict
+        )
     assert 90 <= sum(verdicts) <= 99  # 95 of 100 expected, sd 2.2
 
 
@@ -590,3 +586,21 @@ def test_repr_and_dict():
     assert json.loads(json.dumps(found.to_dict()))["bins"]["pairs"] == [5, 5]
     with pytest.raises(AttributeError):
         found.angle = 0.0
+
+
+# The log score, split
+
+
+@given(table=weighted_tables() | weighted_tables(n_classes=3), n_bins=st.integers(1, 6))
+def test_cross_entropy_is_entropy_plus_divergence(table, n_bins):
+    y, p, w = table
+    options = {"q_lim": 1e-6, "sample_weight": w}
+    found = calibrant.log_decomposition(y, p, n_bins=n_bins, **options)
+    assert found.cross_entropy == pytest.approx(calibrant.log_score(y, p, **options), abs=1e-14)
+    assert found.entropy + found.divergence == pytest.approx(found.cross_entropy, abs=1e-13)
+
+
+def test_a_certain_error_costs_infinitely_much():
+    found = calibrant.log_decomposition([0, 1], [0.25, 0.0], n_bins=2)
+    assert (found.cross_entropy, found.divergence) == (math.inf, math.inf)
+    assert math.isfinite(found.entropy)

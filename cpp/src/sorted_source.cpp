@@ -61,10 +61,10 @@ public:
         const double within = radius(first_, i);
         const auto& score = ranked_.score;
         const auto at = score.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto left = std::partition_point(
-            score.begin(), at, [&](double x) { return score[i] - x > within; });
-        const auto right = std::partition_point(
-            at, score.end(), [&](double x) { return x - score[i] <= within; });
+        const auto left = std::partition_point(score.begin(), at,
+                                               [&](double x) { return score[i] - x > within; });
+        const auto right =
+            std::partition_point(at, score.end(), [&](double x) { return x - score[i] <= within; });
         return {static_cast<std::size_t>(left - score.begin()),
                 static_cast<std::size_t>(right - score.begin()) - 1};
     }
@@ -76,8 +76,7 @@ private:
         const Count needed = before[first] + least_;
         if (needed > before.back()) return std::numeric_limits<double>::infinity();
         const auto end = std::lower_bound(before.begin(), before.end(), needed);
-        const std::size_t last =
-            std::max(i, static_cast<std::size_t>(end - before.begin()) - 1);
+        const std::size_t last = std::max(i, static_cast<std::size_t>(end - before.begin()) - 1);
         return std::max(ranked_.score[i] - ranked_.score[first],
                         ranked_.score[last] - ranked_.score[i]);
     }
@@ -97,22 +96,21 @@ Source nearest_among(const Ranked<Count>& ranked, int unit_exponent, const Bins&
     SourceSums sums(bins.size(), whole);
     BinWalk walk(bins);
     const std::size_t between_polls = std::size_t{1} << 16;
-    (void)for_each_chunk(
-        ranked.size(), between_polls, 1, poll,
-        [&](std::size_t, std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) {
-                if (ranked.hits(i) == 0) continue;
-                const Window near = windows.around(i);
-                const Count hits =
-                    ranked.hits_before[near.last + 1] - ranked.hits_before[near.first];
-                const Count weight =
-                    ranked.weight_before[near.last + 1] - ranked.weight_before[near.first];
-                sums.add(walk.bin_of(ranked.score[i]),
-                         static_cast<double>(hits) / static_cast<double>(weight),
-                         static_cast<double>(ranked.hits(i)), unit_exponent);
-            }
-            return true;
-        });
+    (void)for_each_chunk(ranked.size(), between_polls, 1, poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             for (std::size_t i = begin; i < end; ++i) {
+                                 if (ranked.hits(i) == 0) continue;
+                                 const Window near = windows.around(i);
+                                 const Count hits = ranked.hits_before[near.last + 1] -
+                                                    ranked.hits_before[near.first];
+                                 const Count weight = ranked.weight_before[near.last + 1] -
+                                                      ranked.weight_before[near.first];
+                                 sums.add(walk.bin_of(ranked.score[i]),
+                                          static_cast<double>(hits) / static_cast<double>(weight),
+                                          static_cast<double>(ranked.hits(i)), unit_exponent);
+                             }
+                             return true;
+                         });
     return sums.finish();
 }
 
@@ -146,8 +144,7 @@ Source isotonic_source(const SortedScores& scores, const Bins& bins, const RiskP
         while (blocks[block].last < score) ++block;
         const double frequency =
             static_cast<double>(blocks[block].hits) / static_cast<double>(blocks[block].weight);
-        sums.add(walk.bin_of(score), frequency, static_cast<double>(hits),
-                 scores.unit_exponent());
+        sums.add(walk.bin_of(score), frequency, static_cast<double>(hits), scores.unit_exponent());
     });
     return sums.finish();
 }

@@ -32,10 +32,12 @@ from calibrant.means import (
     tsallis_entropy,
 )
 from calibrant.scores import (
+    LogDecomposition,
     ScoreSummary,
     brier_score,
     brier_skill_score,
     gini_impurity,
+    log_decomposition,
     log_score,
     optimal_constant,
     spherical_score,
@@ -45,6 +47,7 @@ __all__ = [
     "Assessment",
     "AssessmentBins",
     "CrossEntropyProbability",
+    "LogDecomposition",
     "MeanSpectrum",
     "ReliabilityBins",
     "RiskProfile",
@@ -61,6 +64,7 @@ __all__ = [
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "log_decomposition",
     "log_score",
     "maximum_calibration_error",
     "mean_spectrum",

@@ -39,7 +39,6 @@ def equal_count_edges(
     scoring: int,
     n_bins: int,
 ) -> list[float]: ...
-
 def equal_count_pair_edges(
     y_true: Any,
     y_proba: Any,

@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -33,6 +32,13 @@ from calibrant import _core
 from calibrant._bins import bin_edges, checked_number
 from calibrant._labels import class_codes, n_classes
 from calibrant._result import Result
+from calibrant._verdict import (
+    angle_of,
+    angle_tolerance,
+    least_divergence,
+    too_many_bins,
+    verdict_of,
+)
 from calibrant.means import NanPolicy, RiskProfile, check_nan_policy
 
 __all__ = ["Assessment", "AssessmentBins", "assess"]
@@ -42,12 +48,6 @@ SOURCES = ("bins", "bayes", "isotonic", "knn", "kernel")
 
 #: A Beta prior weighs as much as one pair: for two classes, Jeffreys' Beta(1/2, 1/2).
 PRIOR_STRENGTH = 1.0
-#: Bins are too many if they alone make the source better by this much, in nats.
-LARGEST_OPTIMISM = 0.01
-#: True pairs that a bin must lead one to expect, to count for the tolerance.
-LEAST_EXPECTED = 0.05
-#: Standard deviations that an angle may differ from 45 degrees by chance.
-DEVIATIONS = 1.959963984540054
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -196,8 +196,8 @@ class Assessment(Result):
 
     def __repr__(self) -> str:
         lines = [
-            f"Assessment of {self.n} rows, {self.n_classes} classes, {len(self.bins)} bins, "
-            f"source={self.source_estimator!r}",
+            f"Assessment of {self.n} rows, {self.n_classes} classes, {len(self.bins)} bins, source="
+            + repr(self.source_estimator),
             "                model   source  model / source",
         ]
         for name in ("decisiveness", "accuracy", "robustness"):
@@ -218,92 +218,9 @@ def default_bins(y_true: Any) -> int:
     return min(max(n // 50, 2), 100)
 
 
-def _angle(model: RiskProfile, source: RiskProfile) -> float:
-    rise = model.decisiveness - model.robustness
-    run = source.decisiveness - source.robustness
-    if rise == 0.0 and run == 0.0:
-        return math.nan
-    return math.degrees(math.atan2(rise, run))
-
-
-def _events(bins: AssessmentBins) -> float:
-    with np.errstate(over="ignore"):
-        return float(bins.true_weights.sum())
-
-
-def angle_tolerance(model: RiskProfile, source: RiskProfile, bins: AssessmentBins) -> float:
-    """Return 1.96 standard deviations, in degrees, of the angle of calibrated probabilities.
-
-    To first order in the counts of true pairs, the difference of the two spreads is the mean
-    over events of -g(q) + E g(q), where g(q) = q - R^(5/3) q^(-2/3) and R is the robustness. The
-    variance is taken over bins, each at its mean probability; that events differ makes it a
-    little too large. Bins in which nothing is expected to happen are left out: what they could
-    do, they hardly ever do.
-    """
-    spread = math.hypot(
-        model.decisiveness - model.robustness, source.decisiveness - source.robustness
-    )
-    if spread == 0.0:
-        return math.nan
-    if not np.isfinite(bins.weights).all():
-        return 0.0
-    used = bins.weights * np.nan_to_num(bins.mean_scores) >= LEAST_EXPECTED
-    if not used.any():
-        return math.nan
-    q = bins.mean_scores[used]
-    probability = bins.weights[used] / bins.weights.max() * q
-    probability = probability / probability.sum()
-    g = q - model.robustness ** (5 / 3) * q ** (-2 / 3)
-    mean = float((probability * g).sum())
-    variance = float((probability * (g - mean) ** 2).sum()) / _events(bins)
-    return math.degrees(DEVIATIONS * math.sqrt(variance) / (math.sqrt(2) * spread))
-
-
-def least_divergence(bins: AssessmentBins, n_classes: int) -> float:
-    """Return the model / source accuracy below which chance is an unlikely explanation.
-
-    For calibrated probabilities 2 N ln(source / model) is close to a chi-square variable with
-    as many degrees of freedom as there are free frequencies: its mean and three standard
-    deviations.
-    """
-    free = float((bins.weights > 0).sum()) * (n_classes - 1) / n_classes
-    return math.exp(-(free + 3.0 * math.sqrt(2.0 * free)) / (2.0 * _events(bins)))
-
-
-def _verdict(angle: float, tolerance: float, divergence: float, least: float) -> str:
-    if math.isnan(angle):
-        return "undefined: all probabilities and all frequencies are equal, so there is no angle"
-    limits = f"45\N{DEGREE SIGN} \N{PLUS-MINUS SIGN} {tolerance:.1f}\N{DEGREE SIGN}"
-    shown = f"{angle:.1f}\N{DEGREE SIGN}"
-    if angle > 45.0 + tolerance:
-        return f"over-confident: the angle {shown} is above {limits}"
-    if angle < 45.0 - tolerance:
-        return f"under-confident: the angle {shown} is below {limits}"
-    text = f"calibrated: the angle {shown} is within {limits}"
-    if tolerance >= 45.0:
-        text += ", as any would be: there are too few rows to tell"
-    if divergence < least:
-        text += (
-            f"; but model / source {divergence:.4f} is below {least:.4f}, so the probabilities "
-            f"are off in another way"
-        )
-    return text
-
-
-def _too_many(bins: AssessmentBins, n_classes: int) -> str | None:
-    events = _events(bins)
-    optimism = len(bins) * (n_classes - 1) / (2.0 * n_classes * events)
-    if optimism <= LARGEST_OPTIMISM:
-        return None
-    return (
-        f"{len(bins)} bins are too many for {events:g} rows: chance alone lifts the source's "
-        f"accuracy by {100 * optimism:.1f}%"
-    )
-
-
 def _ratios(model: _core.RiskProfile, source: _core.RiskProfile) -> RiskProfile:
-    ratios = [model.mean_ratio(i, source) for i in range(3)]
-    return RiskProfile(*ratios, n=model.n)
+    decisiveness, accuracy, robustness = (model.mean_ratio(i, source) for i in range(3))
+    return RiskProfile(decisiveness, accuracy, robustness, model.n)
 
 
 def model_of(tables: list[_core.Assessment]) -> _core.RiskProfile:
@@ -336,14 +253,14 @@ def conclude(
     joined["contributions"] = np.concatenate([t.contributions(model_state) for t in tables])
     bins = AssessmentBins(**joined)
     divergence = _ratios(model_state, source_state)
-    angle = _angle(model, source)
+    angle = angle_of(model, source)
     tolerance = angle_tolerance(model, source, bins)
     least = least_divergence(bins, n_classes)
     return Assessment(
         model, source, divergence, angle, tolerance,
-        _verdict(angle, tolerance, divergence.accuracy, least),
+        verdict_of(angle, tolerance, divergence.accuracy, least),
         bins, tables[0].n, n_classes, tables[0].n_omitted, tables[0].q_lim, estimator,
-        _too_many(bins, n_classes),
+        too_many_bins(bins, n_classes),
     )  # fmt: skip
 
 
@@ -426,6 +343,11 @@ def assess(
     >>> odds = (truth / (1 - truth)) ** 2  # twice the logit: too sure of itself
     >>> assess(y, odds / (1 + odds), n_bins=50)
     Assessment of 10000 rows, 2 classes, 50 bins, source='bins'
+                    model   source  model / source
+      decisiveness  0.7016  0.6508  1.0780
+      accuracy      0.5471  0.5927  0.9231
+      robustness    0.2955  0.5360  0.5513
+      over-confident: the angle 74.2... is above 45... 0.7...
     """
     omit = check_nan_policy(nan_policy)
     check_source(source)
@@ -450,7 +372,7 @@ def assess(
 
 
 def _table(
-    data: tuple[Any, ...], of_class: int, bins: Any, strategy: str, q_lim: float
+    data: tuple[Any, Any, Any, bool], of_class: int, bins: Any, strategy: str, q_lim: float
 ) -> _core.Assessment:
     if strategy not in ("uniform", "quantile"):
         raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")

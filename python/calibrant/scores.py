@@ -24,14 +24,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._labels import class_codes
+from calibrant._log_decomposition import LogDecomposition, log_decomposition
 from calibrant._result import Result
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
+    "LogDecomposition",
     "ScoreSummary",
     "brier_score",
     "brier_skill_score",
     "gini_impurity",
+    "log_decomposition",
     "log_score",
     "optimal_constant",
     "spherical_score",

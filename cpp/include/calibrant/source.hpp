@@ -34,8 +34,8 @@ struct Source {
 [[nodiscard]] Source bayes_source(const Assessment& table, const RiskProfile& whole,
                                   std::size_t classes, double strength);
 
-// Of the scores of the pairs; of `bins` only the number matters, but for by_bin. They throw Interrupted when the poll
-// says so.
+// Of the scores of the pairs; of `bins` only the number matters, but for by_bin. They throw
+// Interrupted when the poll says so.
 [[nodiscard]] Source isotonic_source(const SortedScores& scores, const Bins& bins,
                                      const RiskProfile& whole, Poll poll);
 [[nodiscard]] Source nearest_source(const SortedScores& scores, const Bins& bins,
