@@ -254,3 +254,17 @@ def source_means(frequencies):
             else:
                 means.append((mpmath.fsum(w * f**m for f, w in rows) / total) ** (1 / m))
         return means
+
+
+def spiegelhalter(scores, hits, weights=None):
+    """The Brier score less its expectation, and its variance under the null: sums over rows."""
+    excess = variance = Fraction(0)
+    for p, hit, w in zip(scores, hits, weights or [1] * len(scores), strict=True):
+        p, w = Fraction(float(p)), Fraction(w)
+        mean, square = Fraction(0), Fraction(0)
+        for outcome, probability in ((1, p), (0, 1 - p)):
+            mean += probability * (outcome - p) ** 2
+            square += probability * (outcome - p) ** 4
+        excess += w * ((int(hit) - p) ** 2 - mean)
+        variance += w * (square - mean**2)
+    return excess, variance

@@ -13,6 +13,7 @@ PYBIND11_MODULE(_core, m) {
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
+    register_cumulative(m);
     register_means(m);
     register_assessment(m);  // after means: it gives risk profiles
     register_scores(m);

@@ -69,6 +69,8 @@ std::string name(Kind kind) {
             return "Reliability";
         case Kind::assessment:
             return "Assessment";
+        case Kind::spiegelhalter:
+            return "Spiegelhalter";
         case Kind::row_counter:
             return "RowCounter";
     }

@@ -5,6 +5,7 @@
 
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
+#include "spiegelhalter_kernels.hpp"
 
 namespace calibrant {
 namespace {
@@ -356,6 +357,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    powers,
                                    sum_terms,
                                    score_kernels,
+                                   spiegelhalter_kernels,
                                    label_kernels<std::int64_t>,
                                    label_kernels<std::int32_t>,
                                    label_kernels<std::uint8_t>,

@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, means, scores, streaming
+from calibrant import calibration, cumulative, means, scores, streaming
 from calibrant._core import __version__
 from calibrant.calibration import (
     Assessment,
@@ -18,6 +18,16 @@ from calibrant.calibration import (
     top_label_ece,
 )
 from calibrant.config import get_num_threads, set_num_threads, show_config
+from calibrant.cumulative import (
+    TestResult,
+    brownian_range_cdf,
+    brownian_range_log_sf,
+    brownian_range_sf,
+    brownian_sup_cdf,
+    brownian_sup_log_sf,
+    brownian_sup_sf,
+    spiegelhalter_test,
+)
 from calibrant.means import (
     CrossEntropyProbability,
     MeanSpectrum,
@@ -52,14 +62,22 @@ __all__ = [
     "ReliabilityBins",
     "RiskProfile",
     "ScoreSummary",
+    "TestResult",
     "__version__",
     "assess",
     "brier_score",
     "brier_skill_score",
+    "brownian_range_cdf",
+    "brownian_range_log_sf",
+    "brownian_range_sf",
+    "brownian_sup_cdf",
+    "brownian_sup_log_sf",
+    "brownian_sup_sf",
     "calibration",
     "classwise_ece",
     "coupling_to_power",
     "cross_entropy_probability",
+    "cumulative",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
@@ -78,6 +96,7 @@ __all__ = [
     "set_num_threads",
     "show_config",
     "spherical_score",
+    "spiegelhalter_test",
     "streaming",
     "top_label_ece",
     "tsallis_entropy",

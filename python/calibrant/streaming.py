@@ -13,13 +13,13 @@ from typing import Any, Literal, Protocol, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant import _core, assessment, calibration, means, scores
+from calibrant import _core, assessment, calibration, cumulative, means, scores
 from calibrant._accumulator import Accumulator
 from calibrant._accumulator import State as AnyState
 from calibrant._bins import bin_edges
 from calibrant._labels import class_codes
 
-__all__ = ["Assessment", "Reliability", "RiskProfile", "Scores"]
+__all__ = ["Assessment", "Reliability", "RiskProfile", "Scores", "Spiegelhalter"]
 
 
 class State(AnyState, Protocol):
@@ -265,3 +265,32 @@ class Assessment(EventAccumulator[_core.Assessment]):
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1, "q_lim": self._state.q_lim}
+
+
+class Spiegelhalter(EventAccumulator[_core.Spiegelhalter]):
+    """Accumulator of `calibrant.spiegelhalter_test`, in constant memory.
+
+    Examples
+    --------
+    >>> left, right = Spiegelhalter(), Spiegelhalter()
+    >>> left.update([0, 1], [0.25, 0.75])
+    >>> right.update([1, 0], [0.5, 0.125])
+    >>> left.merge(right).result()
+    TestResult(statistic=-0.872357, pvalue=0.383014, log_pvalue=-0.959684, n=4)
+    """
+
+    __slots__ = ()
+    _State = _core.Spiegelhalter
+
+    def __init__(self) -> None:
+        self._state = _core.Spiegelhalter()
+
+    def result(self, *, alternative: cumulative.Alternative = "two-sided") -> cumulative.TestResult:
+        """Return the test of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        return cumulative.TestResult._of(self._state, alternative)

@@ -82,6 +82,20 @@ struct ScoreKernels {
                                  double* low);
 };
 
+// The terms of spiegelhalter.hpp, each high + low. They lie on the score_grid unless the row is
+// *fine*: its variance is positive but below least_gridded_variance. The terms of a fine row are
+// not rounded, and good to 2^-100 of themselves.
+inline constexpr double least_gridded_variance = 0x1p-28;
+struct SpiegelhalterBlock {
+    std::int64_t excess_high, excess_low, variance_high, variance_low;  // 2^-30 and 2^-80
+};
+struct SpiegelhalterKernels {
+    // As if no row were fine; returns whether one is.
+    bool (*sums)(const double* p, const std::int32_t* hit, std::size_t n, SpiegelhalterBlock* sums);
+    void (*terms)(const double* p, const std::int32_t* hit, std::size_t n, double* excess_high,
+                  double* excess_low, double* variance_high, double* variance_low);
+};
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -110,6 +124,7 @@ struct Kernels {
                       std::int64_t* high_sum, std::int64_t* low_sum);
 
     ScoreKernels scores;
+    SpiegelhalterKernels spiegelhalter;
 
     LabelKernels<std::int64_t> int64_labels;
     LabelKernels<std::int32_t> int32_labels;
