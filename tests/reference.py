@@ -268,3 +268,74 @@ def spiegelhalter(scores, hits, weights=None):
         excess += w * ((int(hit) - p) ** 2 - mean)
         variance += w * (square - mean**2)
     return excess, variance
+
+
+def murphy(hits, scores, edges, weights=None, bias_corrected=False):
+    """REL, RES, UNC, WBV, WBC and the bins of less than two rows, from the definitions."""
+    weights = [Fraction(1)] * len(scores) if weights is None else [Fraction(w) for w in weights]
+    rows = [
+        (int(y), Fraction(float(s)), w, bin_of(s, edges))
+        for y, s, w in zip(hits, scores, weights, strict=True)
+        if w > 0
+    ]
+    total = sum(w for _, _, w, _ in rows)
+    base_rate = sum(w * y for y, _, w, _ in rows) / total
+    rel = res = wbv = wbc = bias = Fraction(0)
+    uncorrected = 0
+    for k in {k for *_, k in rows}:
+        members = [(y, s, w) for y, s, w, bin_k in rows if bin_k == k]
+        n_k = sum(w for _, _, w in members)
+        f_k = sum(w * s for _, s, w in members) / n_k
+        o_k = sum(w * y for y, _, w in members) / n_k
+        rel += n_k * (f_k - o_k) ** 2
+        res += n_k * (o_k - base_rate) ** 2
+        wbv += sum(w * (s - f_k) ** 2 for _, s, w in members)
+        wbc += 2 * sum(w * (s - f_k) * (y - o_k) for y, s, w in members)
+        if n_k >= 2:
+            bias += n_k * o_k * (1 - o_k) / (n_k - 1)
+        else:
+            uncorrected += 1
+    unc = base_rate * (1 - base_rate)
+    if not bias_corrected:
+        return rel / total, res / total, unc, wbv / total, wbc / total, 0
+    more = unc / (total - 1)
+    rel, res = (rel - bias) / total, (res - bias) / total + more
+    return rel, res, unc + more, wbv / total, wbc / total, uncorrected
+
+
+def isotonic_fit(hits, scores, weights=None):
+    """{score: fit} by the min-max formula: max over a <= i of min over b >= i of mean(a..b)."""
+    weights = [Fraction(1)] * len(scores) if weights is None else [Fraction(w) for w in weights]
+    pools = {}
+    for y, s, w in zip(hits, scores, weights, strict=True):
+        if w > 0:
+            weight, hit = pools.get(float(s) + 0.0, (0, 0))
+            pools[float(s) + 0.0] = weight + w, hit + w * int(y)
+    order = sorted(pools)
+    weight_to, hits_to = [Fraction(0)], [Fraction(0)]
+    for s in order:
+        weight_to.append(weight_to[-1] + pools[s][0])
+        hits_to.append(hits_to[-1] + pools[s][1])
+
+    def mean(a, b):  # of a, ..., b
+        return (hits_to[b + 1] - hits_to[a]) / (weight_to[b + 1] - weight_to[a])
+
+    n = len(order)
+    return {
+        order[i]: max(min(mean(a, b) for b in range(i, n)) for a in range(i + 1)) for i in range(n)
+    }
+
+
+def corp(hits, scores, weights=None):
+    """MCB, DSC, UNC: differences between the scores of forecast, isotonic fit and base rate."""
+    weights = [Fraction(1)] * len(scores) if weights is None else [Fraction(w) for w in weights]
+    total = sum(weights)
+    fit = isotonic_fit(hits, scores, weights)
+    base_rate = sum(w * int(y) for y, w in zip(hits, weights, strict=True)) / total
+
+    def score(forecast):
+        rows = zip(hits, scores, weights, strict=True)
+        return sum(w * (forecast(float(s) + 0.0) - int(y)) ** 2 for y, s, w in rows if w) / total
+
+    fitted = score(fit.get)
+    return score(Fraction) - fitted, score(lambda _: base_rate) - fitted, score(lambda _: base_rate)

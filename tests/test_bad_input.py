@@ -100,6 +100,18 @@ GOOD = {
             "sample_weight": [1.0, 2.0, 0.5],
         },
     ),
+    "brier_decomposition": (
+        calibrant.brier_decomposition,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "brier_decomposition of classes, CORP": (
+        lambda **rows: calibrant.brier_decomposition(**rows, method="corp"),
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
     "expected_calibration_error": (
         calibrant.expected_calibration_error,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},

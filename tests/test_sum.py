@@ -261,6 +261,16 @@ def test_subtract_is_the_inverse_of_merge(left, right):
     assert_is(total, Fraction())
 
 
+@given(rows, rows)
+def test_products_of_sums(left, right):
+    a, b = sum_of(left), sum_of(right)
+    assert_is(a.times(b), exact(left) * exact(right))
+    assert_is(a.times(a), exact(left) ** 2)
+    product = a.times(b)
+    product.subtract(b.times(a))
+    assert_is(product, Fraction())
+
+
 def test_what_cancels_leaves_no_trace():
     total = sum_of([1.0], 40_000)
     total.add(doubles([1.0]), -40_000)

@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, m) {
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
     register_cumulative(m);
+    register_decompositions(m);
     register_means(m);
     register_assessment(m);  // after means: it gives risk profiles
     register_scores(m);

@@ -9,6 +9,7 @@ void register_assessment(pybind11::module_& m);
 void register_calibration(pybind11::module_& m);
 void register_config(pybind11::module_& m);
 void register_cumulative(pybind11::module_& m);
+void register_decompositions(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_scores(pybind11::module_& m);
 

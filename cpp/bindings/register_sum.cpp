@@ -87,6 +87,7 @@ void register_sum(py::module_& m) {
         .def("add_product_blocks", &add_product_blocks, "x"_a, "y"_a, "rows"_a = block_rows)
         .def("merge", &ExactSum::merge)
         .def("subtract", &ExactSum::subtract)
+        .def("times", [](const ExactSum& a, const ExactSum& b) { return a * b; })
         .def("copy", [](const ExactSum& sum) { return sum; })
         .def("is_zero", &ExactSum::is_zero)
         .def("to_double", &ExactSum::to_double)

@@ -88,7 +88,7 @@ public:
         if (key == absent) return size_;
         const std::uint64_t* at = last_.data();
         for (std::size_t half = size_ / 2; half > 0; half /= 2) {
-            at += at[half - 1] < key ? half : 0;
+            at += half * static_cast<std::size_t>(at[half - 1] < key);
         }
         return static_cast<std::size_t>(at - last_.data());
     }
@@ -111,12 +111,15 @@ std::unique_ptr<Item[]> sorted(std::unique_ptr<Item[]> items, std::size_t& n, Po
     const std::size_t parts = n / part_rows + 1;
     const std::size_t workers = workers_for(n, part_rows);
     std::vector<std::vector<std::size_t>> places(parts);
+    const auto bucket = room_for<std::uint16_t>(n);
     for_each_chunk(n, part_rows, workers, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        auto& count = places[begin / part_rows];
                        count.assign(buckets.size() + 1, 0);
                        for (std::size_t i = begin; i < end; ++i) {
-                           ++count[buckets.of(bits_of(items[i]))];
+                           const std::size_t k = buckets.of(bits_of(items[i]));
+                           bucket[i] = static_cast<std::uint16_t>(k);
+                           ++count[k];
                        }
                        return true;
                    });
@@ -132,7 +135,7 @@ std::unique_ptr<Item[]> sorted(std::unique_ptr<Item[]> items, std::size_t& n, Po
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        auto& place = places[begin / part_rows];
                        for (std::size_t i = begin; i < end; ++i) {
-                           result[place[buckets.of(bits_of(items[i]))]++] = items[i];
+                           result[place[bucket[i]]++] = items[i];
                        }
                        return true;
                    });

@@ -203,6 +203,30 @@ void ExactSum::subtract(const ExactSum& other) {
     merge(negated);
 }
 
+ExactSum operator*(const ExactSum& a, const ExactSum& b) {
+    const ExactSum::Canonical x = a.canonical(), y = b.canonical();
+    ExactSum product;
+    if (x.digits.empty() || y.digits.empty()) return product;
+    product.limbs_.resize(x.digits.size() + y.digits.size());
+    product.base_ = x.base + y.base;
+    product.deposits_ = 1;
+    for (std::size_t i = 0; i < x.digits.size(); ++i) {
+        std::uint64_t above = 0;
+        for (std::size_t j = 0; j < y.digits.size(); ++j) {
+            std::int64_t& limb = product.limbs_[i + j];
+            // At most (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
+            above += std::uint64_t{x.digits[i]} * y.digits[j] + static_cast<std::uint64_t>(limb);
+            limb = static_cast<std::int64_t>(above & digit_mask);
+            above >>= 32;
+        }
+        product.limbs_[i + y.digits.size()] = static_cast<std::int64_t>(above);
+    }
+    if (x.negative != y.negative) {
+        for (std::int64_t& limb : product.limbs_) limb = -limb;
+    }
+    return product;
+}
+
 ExactSum::Canonical ExactSum::canonical() const {
     Canonical result;
     if (limbs_.empty()) return result;

@@ -8,7 +8,7 @@ import numpy as np
 
 from calibrant import _core
 
-__all__ = ["bin_edges", "checked_number"]
+__all__ = ["bin_edges", "check_strategy", "checked_number"]
 
 
 def checked_number(n_bins: int | np.integer) -> int:
@@ -23,3 +23,9 @@ def bin_edges(n_bins: int | Sequence[float] | np.ndarray) -> list[float]:
     if isinstance(n_bins, (int, np.integer)):
         return _core.equal_width_edges(checked_number(n_bins))
     return [float(edge) for edge in n_bins]
+
+
+def check_strategy(strategy: object) -> None:
+    """Refuse anything but the two strategies."""
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")

@@ -39,6 +39,21 @@ def equal_count_edges(
     scoring: int,
     n_bins: int,
 ) -> list[float]: ...
+def brier_murphy(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    omit_missing: bool,
+    edges: Sequence[float] | None,
+    n_bins: int,
+    bias_corrected: bool,
+) -> tuple[float, float, float, float, float, int]: ...
+def brier_corp(
+    y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool
+) -> tuple[float, float, float]: ...
+def isotonic(
+    y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, scoring: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
 def equal_count_pair_edges(
     y_true: Any,
     y_proba: Any,

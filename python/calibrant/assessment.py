@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._bins import bin_edges, checked_number
+from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes, n_classes
 from calibrant._result import Result
 from calibrant._verdict import (
@@ -374,8 +374,7 @@ def assess(
 def _table(
     data: tuple[Any, Any, Any, bool], of_class: int, bins: Any, strategy: str, q_lim: float
 ) -> _core.Assessment:
-    if strategy not in ("uniform", "quantile"):
-        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
+    check_strategy(strategy)
     if strategy == "quantile" and isinstance(bins, (int, np.integer)):
         number = checked_number(bins)
         edges = _core.equal_count_pair_edges(*data, of_class, q_lim, number)

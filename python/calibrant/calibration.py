@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._bins import bin_edges, checked_number
+from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant.assessment import Assessment, AssessmentBins, assess
@@ -114,8 +114,7 @@ def _table(
     scoring: int,
 ) -> _core.Reliability:
     omit = check_nan_policy(nan_policy)
-    if strategy not in ("uniform", "quantile"):
-        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
+    check_strategy(strategy)
     if strategy == "quantile" and isinstance(bins, (int, np.integer)):
         n_bins = checked_number(bins)
         edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, scoring, n_bins)

@@ -26,11 +26,21 @@ from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._log_decomposition import LogDecomposition, log_decomposition
 from calibrant._result import Result
+from calibrant.decompositions import (
+    BrierDecomposition,
+    CorpDecomposition,
+    MurphyDecomposition,
+    brier_decomposition,
+)
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
+    "BrierDecomposition",
+    "CorpDecomposition",
     "LogDecomposition",
+    "MurphyDecomposition",
     "ScoreSummary",
+    "brier_decomposition",
     "brier_score",
     "brier_skill_score",
     "gini_impurity",

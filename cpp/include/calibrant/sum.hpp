@@ -42,6 +42,7 @@ public:
     void add_products(const double* x, const double* y, std::size_t n);  // the same
     void merge(const ExactSum& other);
     void subtract(const ExactSum& other);
+    friend ExactSum operator*(const ExactSum& a, const ExactSum& b);  // exact
 
     [[nodiscard]] Scaled value() const;
     [[nodiscard]] double to_double() const;  // correctly rounded, subnormals and infinity too

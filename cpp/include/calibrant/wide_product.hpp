@@ -27,7 +27,8 @@ struct WideProduct {
 
 // a b < c d
 [[nodiscard]] inline bool product_less(UInt128 a, UInt128 b, UInt128 c, UInt128 d) {
-    if (((a | b | c | d) >> 64) == 0) return a * b < c * d;
+    const auto small = [](UInt128 x) { return UInt128{static_cast<std::uint64_t>(x)}; };
+    if (((a | b | c | d) >> 64) == 0) return small(a) * small(b) < small(c) * small(d);
     return wide_product(a, b) < wide_product(c, d);
 }
 
