@@ -124,6 +124,20 @@ GOOD = {
             "sample_weight": [1.0, 2.0, 0.5],
         },
     ),
+    "scorecard": (
+        calibrant.scorecard,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "scorecard of classes, by groups": (
+        lambda **rows: calibrant.scorecard(
+            **rows, groups=["a", "b", "a"] if getattr(rows["y_true"], "size", 3) else []
+        ),
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
     "streaming.Reliability": (
         lambda **rows: streaming.Reliability().update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
@@ -212,7 +226,7 @@ SPOILED = [
     (None, "a dict", lambda _: {"a": 1}, TypeError, r"{0} must be an array of real numbers, got dict"),
     (None, "a string", lambda _: "0.5", TypeError, r"{0} must be an array of real numbers, got str"),
     (("y_true", "y_proba", "p", "q"), "None", lambda _: None, TypeError, r"{0} must be an array of .*, got None"),
-    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"(a (mean|score|calibration error)|the test) needs a row with positive weight, all 3 have weight 0"),
+    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"(a (mean|score|scorecard|calibration error)|the test) needs a row with positive weight, all 3 have weight 0"),
 ]  # fmt: skip
 
 

@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
     register_decompositions(m);
     register_means(m);
     register_assessment(m);  // after means: it gives risk profiles
+    register_scorecard(m);
     register_scores(m);
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");

@@ -8,13 +8,10 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/workers.hpp"
+#include "score_terms.hpp"
 
 namespace calibrant {
 namespace {
-
-// Below this sum of squares the grid of 2^-80 is too coarse for the spherical score. Rows of at
-// most most_classes values that sum to 1 have more.
-constexpr double least_squares = 0x1p-20;
 
 std::size_t columns_of(const Events& events) {
     if (events.y_proba.width == 0) return events.label_classes;
@@ -47,7 +44,7 @@ double skill_of(DoubleDouble score, DoubleDouble reference, const char* why_zero
 class ScoreWorker {
 public:
     ScoreWorker(const ScoreSums& parameters, const Events& events)
-        : sums_(parameters.empty()), events_(events), block_(events) {
+        : sums_(parameters.empty()), events_(events), block_(events), terms_(events) {
         sums_.columns_ = columns_of(events);
         sums_.class_weight_.resize(events.n_classes());
         counts_.resize(events.n_classes());
@@ -60,12 +57,15 @@ public:
             sums_.n_ += block_.n;
             sums_.omitted_ += block_.omitted;
             add_classes();
-            if (events_.is_matrix) pick_true_class();
+            terms_.look_at(block_);
             if (sums_.scores_.has(Score::log)) add_log();
-            if (events_.is_matrix) {
-                add_of_squares();
-            } else {
-                add_of_vector();
+            if (sums_.scores_.has(Score::brier)) {
+                terms_.brier(high_, low_);
+                add_terms(Score::brier, score_grid);
+            }
+            if (sums_.scores_.has(Score::spherical)) {
+                terms_.spherical(high_, low_);
+                add_terms(Score::spherical, score_grid);
             }
         }
         return true;
@@ -108,23 +108,9 @@ private:
         }
     }
 
-    void pick_true_class() {
-        const std::size_t width = events_.y_proba.width;
-        if (width == 0) return;
-        for (std::size_t i = 0; i < block_.n; ++i) {
-            q_[i] = block_.p[i * width + static_cast<std::size_t>(block_.label[i])];
-        }
-    }
-
     void add_log() {
         const std::size_t n = block_.n;
-        // Checked already: neither kernel can find a bad value.
-        if (events_.is_matrix) {
-            (void)kernels().clip(q_, n, sums_.q_lim_, clipped_);
-        } else {
-            (void)kernels().int32_labels.true_class(block_.p.data(), block_.label, n, sums_.q_lim_,
-                                                    clipped_);
-        }
+        terms_.true_class(sums_.q_lim_, clipped_);
         // A q of 0 has no term: zeros are counted, and decide the score.
         std::size_t zeros = kernels().logs(clipped_, n, high_, low_);
         for (std::size_t i = 0; weighted() && zeros != 0 && i < n; ++i) {
@@ -132,52 +118,6 @@ private:
         }
         sums_.zeros_ += zeros;
         add_terms(Score::log, log_grid);
-    }
-
-    void add_of_vector() {
-        const double* p = block_.p.data();
-        if (sums_.scores_.has(Score::brier)) {
-            kernels().scores.brier(p, block_.label, block_.n, high_, low_);
-            add_terms(Score::brier, score_grid);
-        }
-        if (sums_.scores_.has(Score::spherical)) {
-            kernels().scores.spherical(p, block_.label, block_.n, high_, low_);
-            add_terms(Score::spherical, score_grid);
-        }
-    }
-
-    void add_of_squares() {
-        const bool with_spherical = sums_.scores_.has(Score::spherical);
-        if (!sums_.scores_.has(Score::brier) && !with_spherical) return;
-        const std::size_t n = block_.n;
-        const ScoreKernels& kernel = kernels().scores;
-        kernel.row_squares(block_.p.data(), n, events_.y_proba.width, squares_high_, squares_low_);
-        if (sums_.scores_.has(Score::brier)) {
-            kernel.brier_of_squares(q_, squares_high_, squares_low_, n, high_, low_);
-            add_terms(Score::brier, score_grid);
-        }
-        if (!with_spherical) return;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (squares_high_[i] < least_squares) enlarge_row(i);
-        }
-        kernel.spherical_of_squares(q_, squares_high_, squares_low_, n, high_, low_);
-        add_terms(Score::spherical, score_grid);
-    }
-
-    // The spherical score does not depend on a row's scale: a power of two, which is exact,
-    // brings the largest value into [1/2, 1).
-    void enlarge_row(std::size_t i) {
-        const std::size_t width = events_.y_proba.width;
-        double* const row = &block_.p[i * width];
-        const double largest = *std::max_element(row, row + width);
-        if (largest == 0.0) {
-            squares_high_[i] = 1.0;
-            return;
-        }
-        const int exponent = std::ilogb(largest) + 1;
-        for (std::size_t j = 0; j < width; ++j) row[j] = std::ldexp(row[j], -exponent);
-        q_[i] = std::ldexp(q_[i], -exponent);
-        kernels().scores.row_squares(row, 1, width, &squares_high_[i], &squares_low_[i]);
     }
 
     void add_terms(Score score, const Grid& grid) {
@@ -197,11 +137,10 @@ private:
     ScoreSums sums_;
     const Events& events_;
     OutcomeBlock block_;
+    ScoreTerms terms_;
     std::vector<std::uint64_t> counts_;  // of rows without weights, by class
-    alignas(64) double q_[block_rows];   // (n, k) only: the probability of the label
     alignas(64) double clipped_[block_rows];
     alignas(64) double high_[block_rows], low_[block_rows];
-    alignas(64) double squares_high_[block_rows], squares_low_[block_rows];
 };
 
 ScoreSums::ScoreSums(ScoreSet scores, double q_lim) : scores_(scores), q_lim_(q_lim + 0.0) {

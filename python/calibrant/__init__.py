@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, cumulative, means, scores, streaming
+from calibrant import calibration, cumulative, means, scorecards, scores, streaming
 from calibrant._core import __version__
 from calibrant.calibration import (
     Assessment,
@@ -41,6 +41,7 @@ from calibrant.means import (
     risk_profile,
     tsallis_entropy,
 )
+from calibrant.scorecards import Estimate, Scorecard, scorecard
 from calibrant.scores import (
     BrierDecomposition,
     CorpDecomposition,
@@ -63,12 +64,14 @@ __all__ = [
     "BrierDecomposition",
     "CorpDecomposition",
     "CrossEntropyProbability",
+    "Estimate",
     "LogDecomposition",
     "MeanSpectrum",
     "MurphyDecomposition",
     "ReliabilityBins",
     "RiskProfile",
     "ScoreSummary",
+    "Scorecard",
     "TestResult",
     "__version__",
     "assess",
@@ -100,6 +103,8 @@ __all__ = [
     "reliability_bins",
     "renyi_entropy",
     "risk_profile",
+    "scorecard",
+    "scorecards",
     "scores",
     "set_num_threads",
     "show_config",

@@ -33,13 +33,16 @@ from calibrant.decompositions import (
     brier_decomposition,
 )
 from calibrant.means import NanPolicy, check_nan_policy
+from calibrant.scorecards import Estimate, Scorecard, scorecard
 
 __all__ = [
     "BrierDecomposition",
     "CorpDecomposition",
+    "Estimate",
     "LogDecomposition",
     "MurphyDecomposition",
     "ScoreSummary",
+    "Scorecard",
     "brier_decomposition",
     "brier_score",
     "brier_skill_score",
@@ -47,6 +50,7 @@ __all__ = [
     "log_decomposition",
     "log_score",
     "optimal_constant",
+    "scorecard",
     "spherical_score",
 ]
 

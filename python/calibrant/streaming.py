@@ -8,72 +8,17 @@ bit however the rows were split.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from calibrant import _core, assessment, calibration, cumulative, means, scores
-from calibrant._accumulator import Accumulator
-from calibrant._accumulator import State as AnyState
 from calibrant._bins import bin_edges
-from calibrant._labels import class_codes
+from calibrant._event_accumulator import EventAccumulator
+from calibrant._scorecard_stream import Scorecard
 
-__all__ = ["Assessment", "Reliability", "RiskProfile", "Scores", "Spiegelhalter"]
-
-
-class State(AnyState, Protocol):
-    """What an accumulator of events keeps its rows in."""
-
-    @property
-    def n_omitted(self) -> int: ...
-    @property
-    def update(self) -> Any: ...
-
-
-StateT = TypeVar("StateT", bound=State)
-
-
-class EventAccumulator(Accumulator[StateT]):
-    """Base of the accumulators of labels and probabilities: one ``update`` for all."""
-
-    __slots__ = ()
-
-    def update(
-        self,
-        y_true: ArrayLike,
-        y_proba: ArrayLike,
-        *,
-        sample_weight: ArrayLike | None = None,
-        pos_label: object | None = None,
-        labels: ArrayLike | None = None,
-        nan_policy: means.NanPolicy = "raise",
-    ) -> None:
-        """Add a batch of rows.
-
-        The arguments are those of the function of which this is the accumulator. If a row is
-        refused, or the call is interrupted, nothing of the batch is added.
-
-        Parameters
-        ----------
-        y_true : array of shape (n,)
-            Class codes, 0 to k - 1.
-        y_proba : array of shape (n,) or (n, k), values in [0, 1]
-        sample_weight : array of shape (n,), finite and not negative, optional
-        pos_label, labels, nan_policy
-            As for `calibrant.risk_profile`.
-        """
-        omit = means.check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        self._add(codes, y_proba, sample_weight, omit)
-
-    def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
-        self._state.update(y_true, y_proba, sample_weight, omit)
-
-    @property
-    def n_omitted(self) -> int:
-        """The number of rows dropped because a value was missing."""
-        return self._state.n_omitted
+__all__ = ["Assessment", "Reliability", "RiskProfile", "Scorecard", "Scores", "Spiegelhalter"]
 
 
 class RiskProfile(EventAccumulator[_core.RiskProfile]):

@@ -57,6 +57,7 @@ public:
 
 private:
     friend class ReliabilityWorker;
+    friend class Scorecard;  // which sums the same scores
 
     [[nodiscard]] ExactSum total_weight() const;
 

@@ -71,6 +71,7 @@ private:
     friend class RiskProfileWorker;
     friend class RiskSums;
     friend class RiskAdder;
+    friend class Scorecard;  // which sums the same terms
 
     void track_extremes(const double* q, std::size_t n);
 

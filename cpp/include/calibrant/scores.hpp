@@ -90,6 +90,7 @@ public:
 
 private:
     friend class ScoreWorker;
+    friend class Scorecard;  // which sums the same terms
 
     [[nodiscard]] ExactSum weight() const;  // of all rows; throws if it is 0
     [[nodiscard]] DoubleDouble mean_of(Score score) const;

@@ -1,0 +1,53 @@
+"""The accumulator of `calibrant.scorecard`; public as ``calibrant.streaming.Scorecard``."""
+
+from __future__ import annotations
+
+from calibrant import _core, scorecards
+from calibrant._event_accumulator import EventAccumulator
+
+__all__ = ["Scorecard"]
+
+
+class Scorecard(EventAccumulator[_core.Scorecard]):
+    """Accumulator of `calibrant.scorecard`, in constant memory.
+
+    The first batch decides whether y_proba has shape (n,) or (n, k); later batches must keep
+    to it. Intervals, too, are the same however the rows were split.
+
+    Parameters
+    ----------
+    n_bins : int
+        Bins of equal width, for ECE and the parts of the Brier score.
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip the probabilities of what happened to [q_lim, 1 - q_lim].
+
+    Examples
+    --------
+    >>> left, right = Scorecard(), Scorecard()
+    >>> left.update([1], [0.75])
+    >>> right.update([0], [0.5])
+    >>> card = left.merge(right).result(confidence_level=0.9)
+    >>> card.brier.value, card.n
+    (0.15625, 2)
+    """
+
+    __slots__ = ()
+    _State = _core.Scorecard
+
+    def __init__(self, *, n_bins: int = 15, q_lim: float = 0.0) -> None:
+        self._state = scorecards.core_card(n_bins, q_lim)
+
+    def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
+        """Return the scorecard of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        level = scorecards.check_level(confidence_level)
+        self._state.require_weight()
+        return scorecards.Scorecard._of(self._state, level)
+
+    def _parameters(self) -> dict[str, object]:
+        return {"n_bins": self._state.n_bins, "q_lim": self._state.q_lim}

@@ -1,0 +1,158 @@
+"""How a scorecard looks: as text, and as HTML for a notebook."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from calibrant.scorecards import Estimate, Scorecard
+
+__all__ = ["ROWS", "as_html", "as_text"]
+
+#: Per field: what it is called in the table, the method of its interval, how to read it.
+ROWS = {
+    "base_rate": ("base rate", "Wilson", "frequency of class 1"),
+    "hit_rate": ("hit rate", "Wilson", "right at p >= 1/2; 1 is perfect"),
+    "decisiveness": ("decisiveness", "CLT", "arithmetic mean of q; 1 is perfect"),
+    "accuracy": ("accuracy", "delta", "geometric mean of q; 1 is perfect"),
+    "robustness": ("robustness", "delta", "-2/3 mean of q; 1 is perfect"),
+    "brier": ("Brier score", "CLT", "0 is perfect"),
+    "reliability": ("  reliability", "bootstrap", "0 is calibrated"),
+    "resolution": ("  resolution", "bootstrap", "higher is better"),
+    "uncertainty": ("  uncertainty", "Wilson", "of the outcomes alone"),
+    "brier_skill": ("Brier skill", "delta", "1 is perfect, 0 a constant"),
+    "log": ("log score", "CLT", "0 is perfect"),
+    "spherical": ("spherical score", "CLT", "1 is perfect"),
+    "ece": ("ECE", "bootstrap", "0 is calibrated"),
+    "mce": ("maximum error", "bootstrap", "largest gap of a bin"),
+    "spiegelhalter_z": ("Spiegelhalter z", "none", "0 is calibrated"),
+    "spiegelhalter_pvalue": ("  p-value", "none", "small: not calibrated"),
+}
+_OF_CLASSES = {
+    "base_rate": "frequency of the largest class",
+    "hit_rate": "right by the top label; 1 is perfect",
+    "brier": "0 is perfect; sum over classes",
+    "reliability": "of the top label; 0 is calibrated",
+    "resolution": "of the top label; higher is better",
+    "uncertainty": "of the top label's hits",
+    "ece": "of the top label; 0 is calibrated",
+    "mce": "of the top label; largest gap of a bin",
+    "spiegelhalter_z": "of the top label; 0 is calibrated",
+}
+#: What one line per group has room for.
+_SHORT = ("base_rate", "hit_rate", "accuracy", "brier", "log", "ece", "spiegelhalter_pvalue")
+#: Of more groups, the first and the last are shown.
+_MOST_GROUPS = 40
+
+_TABLE = "border-collapse:collapse;text-align:right;color:inherit;background:none"
+_LINE = "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)"
+
+
+def as_text(card: Scorecard) -> str:
+    """Return an aligned table, with what is undefined explained below."""
+    lines = [_title(card)]
+    for name, estimate in card:
+        value, interval = _digits(estimate)
+        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<18}  {_hint(card, name)}"
+        lines.append(line.rstrip())
+    lines += [f"    {why}" for why in _notes(card)]
+    if card.groups:
+        table = _group_rows(card)
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        lines += ["", *(_aligned(row, widths) for row in table)]
+    return "\n".join(lines)
+
+
+def as_html(card: Scorecard) -> str:
+    """Return a table that takes its colours from the page, be it light or dark."""
+    rows = [["", "value", "interval", ""]]
+    rows += [[ROWS[name][0], *_digits(estimate), _hint(card, name)] for name, estimate in card]
+    notes = "".join(f"<li>{html.escape(why)}</li>" for why in _notes(card))
+    parts = [
+        '<div style="font-variant-numeric:tabular-nums;line-height:1.5">',
+        f'<div style="font-weight:600;margin-bottom:.3em">{html.escape(_title(card))}</div>',
+        _html_table(rows),
+        f'<ul style="opacity:.7;margin:.3em 0">{notes}</ul>' if notes else "",
+        f'<div style="margin-top:.8em">{_html_table(_group_rows(card))}</div>'
+        if card.groups
+        else "",
+        "</div>",
+    ]
+    return "".join(parts)
+
+
+def _title(card: Scorecard) -> str:
+    shape = f", {card.n_columns} classes" if card.n_columns > 1 else ""
+    omitted = f", {card.n_omitted} omitted" if card.n_omitted else ""
+    level = f"{100 * card.confidence_level:g}%"
+    return f"Scorecard of {card.n} rows{shape}{omitted}, {level} intervals"
+
+
+def _hint(card: Scorecard, name: str) -> str:
+    hint = ROWS[name][2]
+    return _OF_CLASSES.get(name, hint) if card.n_columns > 1 else hint
+
+
+def _notes(card: Scorecard) -> list[str]:
+    """Why something is undefined: each reason once, with the names it holds for."""
+    names: dict[str, list[str]] = {}
+    for name, estimate in card:
+        if estimate.reason:
+            names.setdefault(estimate.reason, []).append(ROWS[name][0].strip())
+    return [f"{', '.join(names)}: {why}" for why, names in names.items()]
+
+
+def _group_rows(card: Scorecard) -> list[list[str]]:
+    """The head, and a row for each group."""
+    heads = ["group", "rows", *(ROWS[name][0].strip() for name in _SHORT)]
+    shown = list(card.groups.items())
+    gap: list[list[str]] = []
+    if len(shown) > _MOST_GROUPS:
+        gap = [[f"... {len(shown) - _MOST_GROUPS} more"] + [""] * (len(heads) - 1)]
+        shown = shown[: _MOST_GROUPS // 2] + shown[-_MOST_GROUPS // 2 :]
+    table = [
+        [str(key), str(group.n), *(_digits(getattr(group, name))[0] for name in _SHORT)]
+        for key, group in shown
+    ]
+    half = _MOST_GROUPS // 2
+    return [heads, *table[:half], *gap, *table[half:]]
+
+
+def _digits(estimate: Estimate) -> tuple[str, str]:
+    """Value and interval as text, to be read; the attributes have all digits."""
+    value = "undefined" if estimate.value is None else _number(estimate.value)
+    if estimate.low is None or estimate.high is None:
+        return value, ""
+    return value, f"{_number(estimate.low)} to {_number(estimate.high)}"
+
+
+def _number(x: float) -> str:
+    return f"{x:.5f}" if x == 0 or 1e-4 <= abs(x) < 1e3 else f"{x:.3g}"
+
+
+def _aligned(row: list[str], widths: list[int]) -> str:
+    cells = [row[0].ljust(widths[0])]
+    cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+    return ("  " + "  ".join(cells)).rstrip()
+
+
+def _html_table(rows: list[list[str]]) -> str:
+    """The first column and words to the left, numbers to the right; the first row is the head."""
+    head = "".join(f'<th style="padding:.1em .6em">{html.escape(text)}</th>' for text in rows[0])
+    body = "".join(
+        "<tr>" + "".join(_html_cell(text, i == 0) for i, text in enumerate(row)) + "</tr>"
+        for row in rows[1:]
+    )
+    return (
+        f'<table style="{_TABLE}"><thead style="{_LINE}"><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def _html_cell(text: str, is_name: bool) -> str:
+    indent = "1.8em" if text.startswith(" ") else ".6em"
+    is_words = any(c.isalpha() for c in text.replace(" to ", "").replace("e", ""))
+    align = "left" if is_name or (is_words and text not in ("undefined", "inf")) else "right"
+    style = f"padding:.1em .6em .1em {indent};text-align:{align}"
+    return f'<td style="{style}">{html.escape(text.strip())}</td>'
