@@ -69,3 +69,27 @@ def ten_classes(n):
         pytest.skip("a million rows of ten classes are enough")
     rng = np.random.default_rng(3)
     return rng.integers(0, 10, n), rng.dirichlet(np.ones(10), n)
+
+
+@pytest.mark.usefixtures("threads")
+def test_calibrant_smooth(measure, predictions):
+    y, p = predictions.y_true, predictions.y_proba
+    error = measure(
+        lambda: calibrant.smooth_calibration_error(y, p),
+        group="smooth calibration error",
+        bytes_per_row=y.itemsize + p.itemsize,
+    )
+    assert error < 3 * np.sqrt(30 / p.size)  # the noise of kernels instead of bins
+
+
+def test_relplot_smooth(measure, predictions, n):
+    peer = pytest.importorskip("relplot")
+    if n > 10**6:
+        pytest.skip("ten passes over a million rows are enough")
+    y, p = predictions.y_true, predictions.y_proba
+    error = measure(
+        lambda: peer.smECE(p, y),
+        group="smooth calibration error",
+        bytes_per_row=y.itemsize + p.itemsize,
+    )
+    assert error == pytest.approx(calibrant.smooth_calibration_error(y, p), abs=2**-9)

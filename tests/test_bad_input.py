@@ -116,6 +116,10 @@ GOOD = {
         calibrant.expected_calibration_error,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "smooth_calibration_error": (
+        calibrant.smooth_calibration_error,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
     "top_label_ece": (
         lambda **rows: calibrant.top_label_ece(**rows, strategy="quantile"),
         {

@@ -164,6 +164,36 @@ def test_top_label_is_the_binary_error_of_the_confidence(table, n_bins):
     assert calibrant.top_label_ece(y, p, n_bins=n_bins) == expected
 
 
+@pytest.mark.parametrize("width", [2, 3, 4, 5, 7, 8, 9, 16, 33])
+def test_top_labels_of_any_width_and_layout(width):
+    rng = np.random.default_rng(width)
+    p = rng.integers(0, 5, (1000, width)) / 4  # many ties, exact in float32
+    p[p == 0] = -0.0
+    y = rng.integers(0, width, 1000)
+    top = p.argmax(axis=1)
+    expected = calibrant.reliability_bins(y == top, p.max(axis=1), n_bins=7).to_dict()
+    wider = np.zeros((2000, width + 3))
+    wider[::2, 1:-2] = p
+    layouts = [p, p.astype("f4"), p.astype("f2"), np.asfortranarray(p), wider[::2, 1:-2]]
+    for layout in [*layouts, p.astype(">f8"), p.tolist()]:
+        assert calibrant.reliability_bins(y, layout, n_bins=7).to_dict() == expected
+    omitting = calibrant.reliability_bins(y, p, n_bins=7, nan_policy="omit").to_dict()
+    assert omitting == expected
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
+@pytest.mark.parametrize("bad", [-0.25, 1.25, np.nan, np.inf, -np.inf])
+def test_every_value_of_a_row_is_checked(dtype, bad):
+    for width in (2, 3, 4, 7, 10):
+        for column in range(width):
+            p = np.full((50, width), 0.5, dtype)
+            p[33, column] = bad
+            message = f"y_proba .* row 33, column {column}"
+            for function in (calibrant.top_label_ece, calibrant.classwise_ece):
+                with pytest.raises(ValueError, match=message):
+                    function(np.zeros(50, int), p)
+
+
 @given(strategies.tables(n_classes=3, min_rows=1, weighted=False), st.sampled_from(STRATEGIES))
 def test_classwise_is_the_binary_error_of_each_class(table, strategy):
     y, p, _ = table

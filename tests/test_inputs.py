@@ -132,7 +132,10 @@ def test_native_doubles_are_used_in_place():
     assert core.is_in_place(x[3:])
     assert core.address(x[3:]) == x.ctypes.data + 24
     assert core.is_in_place(x[::5][:1])  # one row has no stride
-    for other in [x[::2], misaligned(x), x.astype(">f8"), x.astype("f4"), x.reshape(5, 2)]:
+    table = x.reshape(5, 2)
+    assert core.is_in_place(table)
+    gaps = [x[::2], table[::2], table[:, ::-1], np.asfortranarray(table)]
+    for other in [*gaps, misaligned(x), x.astype(">f8"), x.astype("f4")]:
         assert not core.is_in_place(other)
         assert core.address(other) == other.ctypes.data
 

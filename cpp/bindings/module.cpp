@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
     register_assessment(m);  // after means: it gives risk profiles
     register_scorecard(m);
     register_scores(m);
+    register_smooth(m);
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");
     register_elementary(testing);

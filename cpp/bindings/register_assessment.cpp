@@ -81,7 +81,7 @@ void register_assessment(py::module_& m) {
             const ScoredRows rows = paired(inputs, of_class, q_lim);
             std::vector<double> edges;
             run_unlocked(inputs.n_values(),
-                         [&] { edges = equal_count_bins(rows, n_bins, poll_signals).edges(); });
+                         [&] { edges = equal_count_edges(rows, n_bins, poll_signals); });
             return edges;
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
@@ -157,7 +157,8 @@ void register_assessment(py::module_& m) {
              })
         .def("model_means", &model_means, "index"_a)
         .def("contributions", &contributions, "whole"_a)
-        .def("model", [](const Assessment& self) { return run_standard([&] { return self.model(); }); })
+        .def("model",
+             [](const Assessment& self) { return run_standard([&] { return self.model(); }); })
         .def(
             "source_of_bins",
             [](const Assessment& self, const RiskProfile& whole) {

@@ -32,9 +32,7 @@ void register_calibration(py::module_& m) {
     m.attr("EITHER") = scoring_either;
     m.attr("BINARY") = scoring_binary;
     m.attr("TOP_LABEL") = scoring_top_label;
-    m.def(
-        "equal_width_edges", [](std::size_t n_bins) { return Bins::equal_width(n_bins).edges(); },
-        "n_bins"_a);
+    m.def("equal_width_edges", &equal_width_edges, "n_bins"_a);
     m.def(
         "equal_count_edges",
         [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
@@ -43,7 +41,7 @@ void register_calibration(py::module_& m) {
             const ScoredRows rows = scored(inputs, scoring);
             std::vector<double> edges;
             run_unlocked(inputs.n_values(),
-                         [&] { edges = equal_count_bins(rows, n_bins, poll_signals).edges(); });
+                         [&] { edges = equal_count_edges(rows, n_bins, poll_signals); });
             return edges;
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "n_bins"_a);

@@ -64,7 +64,7 @@ public:
 
 private:
     struct Counts {
-        std::uint64_t n = 0, hits = 0;
+        std::uint64_t rows = 0;  // and the hits, times 2^32: one addition for both
         std::int64_t score_high = 0, score_low = 0;
     };
 
@@ -72,8 +72,7 @@ private:
         const bool tiny = kernels().split(block_.score(), block_.n(), high_, low_);
         for (std::size_t i = 0; i < block_.n(); ++i) {
             Counts& counts = counts_[bins_[i]];
-            ++counts.n;
-            counts.hits += static_cast<std::uint64_t>(block_.hit()[i]);
+            counts.rows += 1 + (static_cast<std::uint64_t>(block_.hit()[i]) << 32);
             counts.score_high += high_[i];
             counts.score_low += low_[i];
         }
@@ -100,11 +99,12 @@ private:
     void flush() {
         for (std::size_t k = 0; k < counts_.size(); ++k) {
             Counts& counts = counts_[k];
-            if (counts.n == 0) continue;
+            if (counts.rows == 0) continue;
+            const std::uint64_t n = counts.rows & 0xFFFFFFFF;
             Reliability::Bin& bin = total_.table_[k];
-            bin.n += counts.n;
-            bin.weight.add(static_cast<Int128>(counts.n), 0);
-            bin.hits.add(static_cast<Int128>(counts.hits), 0);
+            bin.n += n;
+            bin.weight.add(static_cast<Int128>(n), 0);
+            bin.hits.add(static_cast<Int128>(counts.rows >> 32), 0);
             score_sums_[k].add((static_cast<Int128>(counts.score_high) << 40) + counts.score_low);
             counts = {};
         }

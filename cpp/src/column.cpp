@@ -230,6 +230,17 @@ std::string shortest_half(double value) {
     return shortest(static_cast<float>(value));
 }
 
+template <class T>
+const T* rows_in_place(const Column& column, Dtype dtype, std::size_t begin) noexcept {
+    constexpr std::ptrdiff_t item = sizeof(T);
+    const auto row = item * static_cast<std::ptrdiff_t>(column.width);
+    const bool direct = column.dtype == dtype && !column.swapped && column.validity == nullptr &&
+                        (column.stride == row || column.size <= 1) &&
+                        (column.column_stride == item || column.width == 1) &&
+                        reinterpret_cast<std::uintptr_t>(column.data) % alignof(T) == 0;
+    return direct ? reinterpret_cast<const T*>(column.data) + begin * column.width : nullptr;
+}
+
 std::string shortest(Half value) { return shortest_half(to_double(value)); }
 
 }  // namespace
@@ -243,11 +254,11 @@ std::size_t item_size(Dtype dtype) noexcept {
 }
 
 const double* in_place(const Column& column, std::size_t begin) noexcept {
-    constexpr std::ptrdiff_t item = sizeof(double);
-    const bool direct = column.dtype == Dtype::float64 && !column.swapped && column.width == 1 &&
-                        column.validity == nullptr && (column.stride == item || column.size <= 1) &&
-                        reinterpret_cast<std::uintptr_t>(column.data) % alignof(double) == 0;
-    return direct ? reinterpret_cast<const double*>(column.data) + begin : nullptr;
+    return rows_in_place<double>(column, Dtype::float64, begin);
+}
+
+const float* in_place_floats(const Column& column, std::size_t begin) noexcept {
+    return rows_in_place<float>(column, Dtype::float32, begin);
 }
 
 void load(const Column& column, std::size_t begin, std::size_t count, double* out) noexcept {

@@ -186,6 +186,14 @@ OutcomeBlock::OutcomeBlock(const Events& events)
           values_at_once / std::max<std::size_t>(events.y_proba.width, 1), 1, block_rows)),
       p(most_rows * events.y_proba.width) {}
 
+bool load_classes(const Events& events, std::size_t begin, std::size_t count, OutcomeBlock& block) {
+    block.n = count;
+    block.omitted = 0;
+    load_labels(*events.y_true, begin, count, block.label);
+    return all_below(block.label, count, events.n_classes()) &&
+           load_weights(events, begin, count, block.weight);
+}
+
 bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
                    OutcomeBlock& block) {
     const std::size_t width = events.y_proba.width;
@@ -195,10 +203,10 @@ bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
             block.label[i] = row.label;
         });
     }
-    block.n = count;
-    block.omitted = 0;
-    if (!load_weights(events, begin, count, block.weight)) return false;
     if (!events.is_matrix) {
+        block.n = count;
+        block.omitted = 0;
+        if (!load_weights(events, begin, count, block.weight)) return false;
         const double* p = in_place(events.y_proba, begin);
         if (p == nullptr) {
             load(events.y_proba, begin, count, block.p.data());
@@ -209,8 +217,7 @@ bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
                 return kernel.outcomes(p, labels, count, block.p.data(), block.label);
             });
     }
-    load_labels(*events.y_true, begin, count, block.label);
-    if (!all_below(block.label, count, events.n_classes())) return false;
+    if (!load_classes(events, begin, count, block)) return false;
     load_block(events.y_proba, begin, count, block.p.data());
     for (std::size_t i = 0; i < count * width; i += block_rows) {
         const std::size_t n = std::min(block_rows, count * width - i);

@@ -3,6 +3,7 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "class_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
@@ -361,6 +362,8 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    label_kernels<std::int64_t>,
                                    label_kernels<std::int32_t>,
                                    label_kernels<std::uint8_t>,
+                                   top_label<double>,
+                                   top_label<float>,
                                    clip,
                                    split,
                                    log_of,

@@ -2,29 +2,9 @@
 
 #include <algorithm>
 
+#include "calibrant/kernels.hpp"
+
 namespace calibrant {
-namespace {
-
-// In four strands, which the processor follows at once.
-double largest_of(const double* values, std::size_t n) {
-    double strand[4] = {values[0], values[0], values[0], values[0]};
-    std::size_t j = 0;
-    for (; j + 4 <= n; j += 4) {
-        for (std::size_t k = 0; k < 4; ++k) {
-            strand[k] = values[j + k] > strand[k] ? values[j + k] : strand[k];
-        }
-    }
-    for (; j < n; ++j) strand[0] = values[j] > strand[0] ? values[j] : strand[0];
-    return std::max(std::max(strand[0], strand[1]), std::max(strand[2], strand[3]));
-}
-
-// Whether the label is the first class of those with the largest probability.
-bool is_top(const double* values, std::size_t label, double largest) {
-    return values[label] == largest && std::find(values, values + label, largest) == values + label;
-}
-
-}  // namespace
-
 ScoredBlock::ScoredBlock(const ScoredRows& rows)
     : outcomes_(rows.events),
       paired_(rows.scoring == Scoring::pairs),
@@ -36,16 +16,11 @@ ScoredBlock::ScoredBlock(const ScoredRows& rows)
 }
 
 bool ScoredBlock::load(const ScoredRows& rows, std::size_t begin, std::size_t count) {
-    if (!load_outcomes(rows.events, begin, count, outcomes_)) return false;
     binary_ = rows.scoring == Scoring::binary;
+    if (rows.scoring == Scoring::top_label) return load_top_labels(rows.events, begin, count);
+    if (!load_outcomes(rows.events, begin, count, outcomes_)) return false;
     if (rows.scoring == Scoring::pairs) score_pairs(rows);
     if (rows.scoring == Scoring::of_class) score_class(rows);
-    const std::size_t width = rows.events.y_proba.width;
-    for (std::size_t i = 0; rows.scoring == Scoring::top_label && i < outcomes_.n; ++i) {
-        const double* const values = &outcomes_.p[i * width];
-        score_[i] = largest_of(values, width);
-        hit_[i] = is_top(values, static_cast<std::size_t>(outcomes_.label[i]), score_[i]) ? 1 : 0;
-    }
     return true;
 }
 
@@ -80,6 +55,26 @@ void ScoredBlock::score_pairs(const ScoredRows& rows) {
     for (std::size_t i = 0; rows.events.sample_weight != nullptr && i < outcomes_.n; ++i) {
         std::fill_n(&pair_weights_[i * classes], classes, outcomes_.weight[i]);
     }
+}
+
+// The kernel checks what it reads, so that the matrix is read where it lies, if it can be.
+bool ScoredBlock::load_top_labels(const Events& events, std::size_t begin, std::size_t count) {
+    const std::size_t width = events.y_proba.width;
+    if (events.omit_missing) {
+        if (!load_outcomes(events, begin, count, outcomes_)) return false;
+    } else {
+        if (!load_classes(events, begin, count, outcomes_)) return false;
+        if (const double* values = in_place(events.y_proba, begin)) {
+            return kernels().top_label(values, width, outcomes_.label, count, score_, hit_);
+        }
+        if (const float* values = in_place_floats(events.y_proba, begin)) {
+            return kernels().top_label_of_floats(values, width, outcomes_.label, count, score_,
+                                                 hit_);
+        }
+        load_block(events.y_proba, begin, count, outcomes_.p.data());
+    }
+    return kernels().top_label(outcomes_.p.data(), width, outcomes_.label, outcomes_.n, score_,
+                               hit_);
 }
 
 }  // namespace calibrant

@@ -18,6 +18,7 @@ from calibrant.calibration import (
     top_label_ece,
 )
 from calibrant.config import get_num_threads, set_num_threads, show_config
+from calibrant.conventions import Conventions, conventions
 from calibrant.cumulative import (
     TestResult,
     brownian_range_cdf,
@@ -57,11 +58,13 @@ from calibrant.scores import (
     optimal_constant,
     spherical_score,
 )
+from calibrant.smooth import smooth_calibration_error
 
 __all__ = [
     "Assessment",
     "AssessmentBins",
     "BrierDecomposition",
+    "Conventions",
     "CorpDecomposition",
     "CrossEntropyProbability",
     "Estimate",
@@ -86,6 +89,7 @@ __all__ = [
     "brownian_sup_sf",
     "calibration",
     "classwise_ece",
+    "conventions",
     "coupling_to_power",
     "cross_entropy_probability",
     "cumulative",
@@ -108,6 +112,7 @@ __all__ = [
     "scores",
     "set_num_threads",
     "show_config",
+    "smooth_calibration_error",
     "spherical_score",
     "spiegelhalter_test",
     "streaming",

@@ -54,6 +54,14 @@ def brier_corp(
 def isotonic(
     y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, scoring: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def smooth_calibration_error(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    omit_missing: bool,
+    on_logit_scale: bool,
+    bandwidth: float | None,
+) -> float: ...
 def equal_count_pair_edges(
     y_true: Any,
     y_proba: Any,

@@ -23,6 +23,7 @@ from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant.assessment import Assessment, AssessmentBins, assess
 from calibrant.means import NanPolicy, check_nan_policy
+from calibrant.smooth import smooth_calibration_error
 
 __all__ = [
     "Assessment",
@@ -33,6 +34,7 @@ __all__ = [
     "expected_calibration_error",
     "maximum_calibration_error",
     "reliability_bins",
+    "smooth_calibration_error",
     "top_label_ece",
 ]
 

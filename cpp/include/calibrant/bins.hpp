@@ -21,11 +21,13 @@ namespace calibrant {
 
 inline constexpr std::size_t most_bins = 1'000'000;
 
+// Edges k / n_bins, each correctly rounded; 1 <= n_bins <= most_bins, here and below.
+[[nodiscard]] std::vector<double> equal_width_edges(std::size_t n_bins);
+
 class Bins {
 public:
     // Throws InvalidInput, naming `argument`, if the edges are not as above.
     explicit Bins(std::vector<double> edges, const char* argument = "edges");
-    // Edges k / n_bins, each correctly rounded; 1 <= n_bins <= most_bins, here and below.
     static Bins equal_width(std::size_t n_bins);
 
     [[nodiscard]] std::size_t size() const { return edges_.size() - 1; }
@@ -36,12 +38,16 @@ public:
 
 private:
     std::vector<double> edges_;
+    std::vector<double> ends_;          // right edges, infinity for the last
     std::vector<std::uint32_t> guide_;  // the bin of each cell's left end
+    bool one_step_ = true;              // no cell has more than one edge in it
 };
 
 // Exact, in parallel and without a full sort: a histogram over fine cells says which cells hold
-// the cuts, and only the scores in those are gathered and sorted. With weights, all are sorted.
+// the cuts, and only the scores in those are gathered and sorted. With weights, or of few rows, all
+// are sorted.
 // Throws as for_each_chunk does, and InvalidInput at a bad row.
-[[nodiscard]] Bins equal_count_bins(const ScoredRows& rows, std::size_t n_bins, Poll poll);
+[[nodiscard]] std::vector<double> equal_count_edges(const ScoredRows& rows, std::size_t n_bins,
+                                                    Poll poll);
 
 }  // namespace calibrant

@@ -63,8 +63,9 @@ inline constexpr std::int32_t label_invalid = -2;
 inline constexpr std::int32_t label_limit = 2147483647;
 
 // The rows from `begin` on, if they can be used where they are: aligned, native,
-// contiguous float64 of width 1 without a validity bitmap. Otherwise null.
+// contiguous float64, or float32, without a validity bitmap. Otherwise null.
 [[nodiscard]] const double* in_place(const Column& column, std::size_t begin) noexcept;
+[[nodiscard]] const float* in_place_floats(const Column& column, std::size_t begin) noexcept;
 
 // The functions below need begin + count <= size. Missing values become quiet NaN.
 

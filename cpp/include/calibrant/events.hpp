@@ -69,6 +69,11 @@ struct OutcomeBlock {
 [[nodiscard]] bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
                                  OutcomeBlock& block);
 
+// Labels and weights alone of a matrix without missing values; the caller reads and checks the
+// probabilities.
+[[nodiscard]] bool load_classes(const Events& events, std::size_t begin, std::size_t count,
+                                OutcomeBlock& block);
+
 // Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
 [[noreturn]] void refuse_events(const Events& events, std::size_t begin, std::size_t end,
                                 std::uint64_t rows_before);

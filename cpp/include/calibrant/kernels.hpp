@@ -130,6 +130,13 @@ struct Kernels {
     LabelKernels<std::int32_t> int32_labels;
     LabelKernels<std::uint8_t> uint8_labels;
 
+    // Of n rows of `width` >= 2 values: the largest, and 1 where labels[i], below width, is the
+    // first class that has it, 0 elsewhere. Returns false if some value is not in [0, 1].
+    bool (*top_label)(const double* values, std::size_t width, const std::int32_t* labels,
+                      std::size_t n, double* score, std::int32_t* hit);
+    bool (*top_label_of_floats)(const float* values, std::size_t width, const std::int32_t* labels,
+                                std::size_t n, double* score, std::int32_t* hit);
+
     // Clips p to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1]. q may be p.
     bool (*clip)(const double* p, std::size_t n, double q_lim, double* q);
 

@@ -65,6 +65,7 @@ public:
 private:
     void score_class(const ScoredRows& rows);
     void score_pairs(const ScoredRows& rows);
+    [[nodiscard]] bool load_top_labels(const Events& events, std::size_t begin, std::size_t count);
 
     OutcomeBlock outcomes_;
     bool binary_ = true;
