@@ -146,6 +146,10 @@ GOOD = {
         lambda **rows: streaming.Reliability().update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "streaming.ScoreTable": (
+        lambda **rows: streaming.ScoreTable().update(**rows),
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
     "generalized_mean": (
         lambda **rows: calibrant.generalized_mean(**rows, m=-1),
         {"p": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},

@@ -67,6 +67,10 @@ METRICS = {
     "assessment of 3 classes, clipped": Metric(
         lambda: streaming.Assessment(20, q_lim=0.01), functools.partial(events, n_classes=3)
     ),
+    "score table": Metric(streaming.ScoreTable, events),
+    "score table of 3 classes": Metric(
+        streaming.ScoreTable, functools.partial(events, n_classes=3)
+    ),
     "risk profile of many powers and 4 classes": Metric(
         lambda: RiskProfile(powers=POWERS, q_lim=1e-300), functools.partial(events, n_classes=4)
     ),

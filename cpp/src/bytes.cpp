@@ -67,6 +67,8 @@ std::string name(Kind kind) {
             return "ScoreSums";
         case Kind::reliability:
             return "Reliability";
+        case Kind::score_table:
+            return "ScoreTable";
         case Kind::scorecard:
             return "Scorecard";
         case Kind::assessment:

@@ -123,6 +123,11 @@ private:
 
 Reliability::Reliability(Bins bins) : bins_(std::move(bins)), table_(bins_.size()) {}
 
+Reliability::Reliability(Bins bins, std::vector<Bin> table, std::uint64_t omitted)
+    : bins_(std::move(bins)), omitted_(omitted), table_(std::move(table)) {
+    for (const Bin& bin : table_) n_ = checked_add(n_, bin.n);
+}
+
 void Reliability::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
     update_by_workers<ReliabilityWorker>(*this, rows, rows.events, rows_before, poll);
 }

@@ -3,6 +3,7 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
@@ -335,6 +336,14 @@ bool split(const double* score, std::size_t n, std::int64_t* high, std::int64_t*
     return left_out != 0;
 }
 
+void places(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const ScorePlace place = place_of_score(score[i]);
+        cell[i] = place.cell;
+        offset[i] = place.offset;
+    }
+}
+
 void log_of(const double* x, std::size_t n, double* result) {
     for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::log(x[i]);
 }
@@ -366,6 +375,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    top_label<float>,
                                    clip,
                                    split,
+                                   places,
                                    log_of,
                                    exp_of,
                                    power_of};

@@ -106,6 +106,18 @@ class ReliabilityBins(Result):
         return "\n".join(rows)
 
 
+def check_strategy(strategy: str) -> None:
+    """Raise ValueError if it is none."""
+    if strategy not in ("uniform", "quantile"):
+        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
+
+
+def check_norm(norm: object) -> None:
+    """Raise ValueError if it is none."""
+    if norm not in (1, 2, "max"):
+        raise ValueError(f"norm must be 1, 2 or 'max', got {norm!r}")
+
+
 def _table(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -129,8 +141,7 @@ def _table(
 
 def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> float:
     """Read an error off a table."""
-    if norm not in (1, 2, "max"):
-        raise ValueError(f"norm must be 1, 2 or 'max', got {norm!r}")
+    check_norm(norm)
     if debias and norm != 2:
         raise ValueError(f"debias needs norm=2: no unbiased estimator is known for norm={norm!r}")
     if norm == 1:

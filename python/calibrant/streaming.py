@@ -15,10 +15,23 @@ from numpy.typing import NDArray
 
 from calibrant import _core, assessment, calibration, cumulative, means, scores
 from calibrant._bins import bin_edges
+from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 
-__all__ = ["Assessment", "Reliability", "RiskProfile", "Scorecard", "Scores", "Spiegelhalter"]
+__all__ = [
+    "Assessment",
+    "Bounds",
+    "Reliability",
+    "ReliabilityBounds",
+    "RiskProfile",
+    "ScoreTable",
+    "ScoreTableSummary",
+    "Scorecard",
+    "Scores",
+    "Spiegelhalter",
+]
 
 
 class RiskProfile(EventAccumulator[_core.RiskProfile]):

@@ -33,6 +33,7 @@ enum class Kind : std::uint16_t {
     risk_profile = 3,
     score_sums = 4,
     reliability = 5,
+    score_table = 6,
     scorecard = 7,
     spiegelhalter = 8,
     assessment = 9,

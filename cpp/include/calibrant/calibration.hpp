@@ -31,6 +31,8 @@ public:
     };
 
     explicit Reliability(Bins bins);
+    // Of sums that were made elsewhere, one Bin for each of the bins.
+    Reliability(Bins bins, std::vector<Bin> table, std::uint64_t omitted);
     [[nodiscard]] Reliability empty() const { return Reliability(bins_); }
 
     // As RiskProfile::update.

@@ -144,6 +144,9 @@ struct Kernels {
     // for smaller ones. Returns whether there are such other than 0.
     bool (*split)(const double* score, std::size_t n, std::int64_t* high, std::int64_t* low);
 
+    // place_of_score of each (score_cells.hpp).
+    void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
+
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
     void (*power)(const double* x, std::size_t n, Power m, double* result);

@@ -1,0 +1,336 @@
+#include "calibrant/score_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "calibrant/double_double.hpp"
+#include "calibrant/workers.hpp"
+
+namespace calibrant {
+namespace {
+
+// Rows that are sorted by cell rather than counted in an array of all cells, which costs as much
+// as some thousands of rows.
+constexpr std::size_t listed_rows = 2048;
+// Offsets are below 2^46.
+constexpr std::uint32_t rows_before_flush = 1U << 17;
+
+struct Row {
+    double score, weight;
+    std::int64_t offset;
+    std::uint32_t cell;
+    bool hit;
+};
+
+// Adds the sum of so many scores of a cell.
+void add_scores(ExactSum& sum, const CellUnits& units, std::uint64_t rows, Int128 offsets) {
+    const Int128 part = static_cast<Int128>(units.base) * rows + offsets;
+    if (!units.of_complement) {
+        sum.add(part, units.exponent);
+        return;
+    }
+    sum.add(static_cast<Int128>(rows), 0);
+    sum.add(-part, units.exponent);
+}
+
+bool in_lowest(std::uint32_t cell) { return cell < cells::tail; }
+
+std::int64_t lowest_bit_of(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const auto biased = static_cast<std::int64_t>(bits >> 52);
+    const std::uint64_t hidden = biased != 0 ? std::uint64_t{1} << 52 : 0;
+    const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | hidden;
+    return std::max<std::int64_t>(biased, 1) - 1075 + std::countr_zero(mantissa);
+}
+
+}  // namespace
+
+void ScoreTable::Cell::merge(const Cell& other) {
+    n += other.n;
+    zeros += other.zeros;
+    ones += other.ones;
+    hits += other.hits;
+    offsets += other.offsets;
+    hit_offsets += other.hit_offsets;
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
+}
+
+void ScoreTable::Sums::merge(const Sums& other) {
+    weight.merge(other.weight);
+    hits.merge(other.hits);
+    scores.merge(other.scores);
+    hit_scores.merge(other.hit_scores);
+}
+
+void ScoreTable::Weights::add(double weight) { merge({1, weight, lowest_bit_of(weight)}); }
+
+void ScoreTable::Weights::merge(const Weights& other) {
+    if (other.n == 0) return;
+    lowest_bit = n == 0 ? other.lowest_bit : std::min(lowest_bit, other.lowest_bit);
+    largest = std::max(largest, other.largest);
+    n += other.n;
+}
+
+// One thread's share of an update: many rows of weight 1 are counted in an array of all cells,
+// others are gathered, sorted by cell and added cell by cell.
+class ScoreTableWorker {
+public:
+    ScoreTableWorker(const ScoreTable&, const ScoredRows& rows)
+        : rows_(rows),
+          block_(rows),
+          counting_(rows.events.sample_weight == nullptr && rows.size() > listed_rows),
+          counts_(counting_ ? n_score_cells : 0),
+          sums_of_(!counting_ && rows.size() > listed_rows ? n_score_cells : 0) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
+            const std::size_t count = std::min(block_.most_rows(), end - row);
+            if (!block_.load(rows_, row, count)) return false;
+            total_.n_ += block_.n();
+            total_.omitted_ += block_.omitted();
+            if (counting_) {
+                count_block();
+            } else {
+                list_block();
+            }
+        }
+        return true;
+    }
+
+    void finish_into(ScoreTable& result) {
+        flush_list();
+        ScoreTable counted;
+        for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
+            if (counts_[cell].n == 0) continue;
+            counted.cells_.push_back(cell_of(static_cast<std::uint32_t>(cell)));
+        }
+        total_.merge_cells(counted);
+        if (result.n_ == 0 && result.omitted_ == 0) {
+            result = std::move(total_);
+        } else {
+            result.merge(total_);
+        }
+    }
+
+private:
+    // The least score is kept as what its bits lack to those of 1, so that all begins at 0.
+    struct Counts {
+        std::uint32_t n, hits;
+        std::int64_t offsets, hit_offsets;
+        std::uint64_t greatest, least;
+    };
+    static constexpr std::uint64_t one_bits = std::bit_cast<std::uint64_t>(1.0);
+
+    [[nodiscard]] ScoreTable::Cell cell_of(std::uint32_t cell) const {
+        const Counts& c = counts_[cell];
+        return {cell,
+                c.n,
+                0,
+                c.n,
+                c.hits,
+                c.offsets,
+                c.hit_offsets,
+                std::bit_cast<double>(one_bits - c.least),
+                std::bit_cast<double>(c.greatest)};
+    }
+
+    void count_block() {
+        kernels().places(block_.score(), block_.n(), cell_, offset_);
+        for (std::size_t i = 0; i < block_.n(); ++i) {
+            const std::uint32_t cell = cell_[i];
+            const std::int64_t offset = offset_[i];
+            const std::int64_t hit = block_.hit()[i];
+            const auto bits = std::bit_cast<std::uint64_t>(block_.score()[i] + 0.0);
+            Counts& counts = counts_[cell];
+            ++counts.n;
+            counts.hits += static_cast<std::uint32_t>(hit);
+            counts.offsets += offset;
+            counts.hit_offsets += offset & -hit;
+            counts.greatest = std::max(counts.greatest, bits);
+            counts.least = std::max(counts.least, one_bits - bits);
+            if (counts.n == rows_before_flush) flush_counts(cell);
+            if (in_lowest(cell)) add_low_score(cell, block_.score()[i], hit != 0);
+        }
+    }
+
+    void flush_counts(std::uint32_t cell) {
+        ScoreTable part;
+        part.cells_.push_back(cell_of(cell));
+        total_.merge_cells(part);
+        counts_[cell] = {};
+    }
+
+    void add_low_score(std::uint32_t cell, double score, bool hit) {
+        if (score == 0.0) return;
+        ScoreTable::Sums& sums = sums_of(cell);
+        sums.scores.add(score);
+        if (hit) sums.hit_scores.add(score);
+    }
+
+    [[nodiscard]] ScoreTable::Sums& sums_of(std::uint32_t cell) {
+        if (sums_of_.empty()) return total_.sums_[cell];
+        if (sums_of_[cell] == nullptr) sums_of_[cell] = &total_.sums_[cell];
+        return *sums_of_[cell];
+    }
+
+    void list_block() {
+        const bool weighted = rows_.events.sample_weight != nullptr;
+        kernels().places(block_.score(), block_.n(), cell_, offset_);
+        for (std::size_t i = 0; i < block_.n(); ++i) {
+            const double score = block_.score()[i] + 0.0;
+            const double weight = weighted ? block_.weight()[i] : 1.0;
+            list_.push_back({score, weight, offset_[i], cell_[i], block_.hit()[i] != 0});
+        }
+        if (list_.size() + block_rows > listed_rows) flush_list();
+    }
+
+    void flush_list() {
+        order_.clear();
+        for (std::size_t i = 0; i < list_.size(); ++i) {
+            order_.push_back((std::uint64_t{list_[i].cell} << 32) | i);
+        }
+        std::sort(order_.begin(), order_.end());
+        ScoreTable part;
+        for (const std::uint64_t key : order_) {
+            const Row& row = list_[static_cast<std::uint32_t>(key)];
+            if (part.cells_.empty() || part.cells_.back().cell != row.cell) {
+                part.cells_.push_back({row.cell});
+            }
+            add_row(row, part.cells_.back());
+        }
+        total_.merge_cells(part);
+        list_.clear();
+    }
+
+    void add_row(const Row& row, ScoreTable::Cell& cell) {
+        if (row.weight == 0.0) {
+            ++cell.zeros;
+            return;
+        }
+        ++cell.n;
+        cell.least = std::min(cell.least, row.score);
+        cell.greatest = std::max(cell.greatest, row.score);
+        if (row.weight != 1.0) {
+            add_weighted(row);
+            return;
+        }
+        ++cell.ones;
+        cell.offsets += row.offset;
+        if (row.hit) {
+            ++cell.hits;
+            cell.hit_offsets += row.offset;
+        }
+        if (in_lowest(row.cell)) add_low_score(row.cell, row.score, row.hit);
+    }
+
+    void add_weighted(const Row& row) {
+        total_.weights_.add(row.weight);
+        ScoreTable::Sums& sums = sums_of(row.cell);
+        sums.weight.add(row.weight);
+        sums.scores.add_product(row.weight, row.score);
+        if (!row.hit) return;
+        sums.hits.add(row.weight);
+        sums.hit_scores.add_product(row.weight, row.score);
+    }
+
+    const ScoredRows& rows_;
+    ScoredBlock block_;
+    bool counting_;
+    ScoreTable total_;
+    std::vector<Counts> counts_;
+    std::vector<Row> list_;
+    std::vector<std::uint64_t> order_;
+    std::vector<ScoreTable::Sums*> sums_of_;  // per cell, once it is known
+    alignas(64) std::uint32_t cell_[block_rows];
+    alignas(64) std::int64_t offset_[block_rows];
+};
+
+void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
+    update_by_workers<ScoreTableWorker>(*this, rows, rows.events, rows_before, poll);
+}
+
+ScoreTable::Cell& ScoreTable::at(std::uint32_t cell) { return cells_[cell]; }
+
+void ScoreTable::make_dense() {
+    if (dense()) return;
+    std::vector<Cell> all(n_score_cells);
+    for (std::uint32_t cell = 0; cell < n_score_cells; ++cell) all[cell].cell = cell;
+    for (const Cell& cell : cells_) all[cell.cell] = cell;
+    cells_ = std::move(all);
+}
+
+// Counts cannot overflow where their total does not. Throws, for want of memory, before
+// anything is changed.
+void ScoreTable::merge_cells(const ScoreTable& other) {
+    if (other.cells_.empty()) return;
+    if (cells_.empty()) {
+        cells_ = other.cells_;
+        return;
+    }
+    if (!dense() && cells_.size() + other.cells_.size() > most_listed) make_dense();
+    if (dense()) {
+        for (const Cell& cell : other.cells_) at(cell.cell).merge(cell);
+        return;
+    }
+    std::vector<Cell> merged;
+    merged.reserve(cells_.size() + other.cells_.size());
+    std::merge(cells_.begin(), cells_.end(), other.cells_.begin(), other.cells_.end(),
+               std::back_inserter(merged),
+               [](const Cell& a, const Cell& b) { return a.cell < b.cell; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < merged.size(); ++i) {
+        if (merged[i].cell == merged[last].cell) {
+            merged[last].merge(merged[i]);
+        } else {
+            merged[++last] = merged[i];
+        }
+    }
+    if (!merged.empty()) merged.resize(last + 1);
+    cells_ = std::move(merged);
+}
+
+void ScoreTable::merge(const ScoreTable& other) {
+    if (this == &other) {
+        const ScoreTable copy = other;
+        merge(copy);
+        return;
+    }
+    const std::uint64_t n = checked_add(n_, other.n_);
+    const std::uint64_t omitted = checked_add(omitted_, other.omitted_);
+    auto sums = other.sums_;
+    for (auto& [cell, sum] : sums) {
+        if (const auto mine = sums_.find(cell); mine != sums_.end()) sum.merge(mine->second);
+    }
+    merge_cells(other);
+    n_ = n;
+    omitted_ = omitted;
+    weights_.merge(other.weights_);
+    for (const auto& [cell, sum] : sums) sums_.erase(cell);
+    sums_.merge(sums);  // moves nodes: nothing can fail
+}
+
+std::vector<const ScoreTable::Cell*> ScoreTable::filled() const {
+    std::vector<const Cell*> result;
+    for (const Cell& cell : cells_) {
+        if (!cell.empty()) result.push_back(&cell);
+    }
+    return result;
+}
+
+void ScoreTable::add_to(Sums& sums, const Cell& cell) const {
+    sums.weight.add(static_cast<Int128>(cell.ones), 0);
+    sums.hits.add(static_cast<Int128>(cell.hits), 0);
+    if (!in_lowest(cell.cell)) {
+        const CellUnits units = units_of(cell.cell);
+        add_scores(sums.scores, units, cell.ones, cell.offsets);
+        add_scores(sums.hit_scores, units, cell.hits, cell.hit_offsets);
+    }
+    if (const auto more = sums_.find(cell.cell); more != sums_.end()) sums.merge(more->second);
+}
+
+}  // namespace calibrant
