@@ -41,7 +41,7 @@ py::tuple brier_murphy(const py::object& y_true, const py::object& y_proba,
                        bool bias_corrected) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const auto terms = over_classes<MurphyTerms>(inputs, [&](const ScoredRows& rows) {
-        BrierBins bins(edges ? Bins(*edges) : equal_count_bins(rows, n_bins, poll_signals));
+        BrierBins bins(Bins(edges ? *edges : equal_count_edges(rows, n_bins, poll_signals)));
         bins.update(rows, 0, poll_signals);
         return murphy_terms(bins, bias_corrected);
     });

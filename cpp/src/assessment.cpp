@@ -158,11 +158,11 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
 
 void Assessment::merge(const Assessment& other) {
     if (bins_.edges() != other.bins_.edges() || q_lim_ != other.q_lim_) {
-        throw std::invalid_argument(
-            "cannot merge an Assessment with " + std::to_string(other.bins_.size()) +
-            " bins and q_lim " + number_text(other.q_lim_) + " into one with " +
-            std::to_string(bins_.size()) + " bins and q_lim " + number_text(q_lim_) +
-            ": both need the same edges and q_lim");
+        throw std::invalid_argument("cannot merge an Assessment with " +
+                                    std::to_string(other.bins_.size()) + " bins and q_lim " +
+                                    number_text(other.q_lim_) + " into one with " +
+                                    std::to_string(bins_.size()) + " bins and q_lim " +
+                                    number_text(q_lim_) + ": both need the same edges and q_lim");
     }
     if (scores_per_event_ != 0 && other.scores_per_event_ != 0 &&
         scores_per_event_ != other.scores_per_event_) {

@@ -33,8 +33,8 @@ std::size_t drop_weightless(double* q, double* weight, std::size_t n) {
 RiskSums::RiskSums(const RiskProfile& parameters)
     : profile_(parameters.empty()),
       any_named_(std::ranges::any_of(profile_.powers_, is_named)),
-      any_infinite_(
-          std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {}
+      any_infinite_(std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {
+}
 
 RiskProfile RiskSums::profile() const {
     RiskProfile result = profile_;

@@ -185,21 +185,21 @@ std::unique_ptr<Item[]> read(const ScoredRows& rows, Poll poll, Found& total) {
     auto items = room_for<Item>(rows.size() * per_event);
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::vector<Found> of_worker(workers);
-    for_each_block(rows, workers, poll,
-                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                       Found& found = of_worker[worker];
-                       found.n += block.n();
-                       found.omitted += block.omitted();
-                       for (std::size_t i = 0; i < block.n(); ++i) {
-                           const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
-                           const double weight = weighted ? block.weight()[i] : 1.0;
-                           put(items[row * per_event + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
-                           if (weighted && weight > 0.0) found.see_weight(weight);
-                       }
-                       for (std::size_t i = 0; i < block.omitted() * per_event; ++i) {
-                           put(items[row * per_event + block.n() + i], ScoreKey{absent}, 0.0);
-                       }
-                   });
+    for_each_block(
+        rows, workers, poll, [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+            Found& found = of_worker[worker];
+            found.n += block.n();
+            found.omitted += block.omitted();
+            for (std::size_t i = 0; i < block.n(); ++i) {
+                const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
+                const double weight = weighted ? block.weight()[i] : 1.0;
+                put(items[row * per_event + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
+                if (weighted && weight > 0.0) found.see_weight(weight);
+            }
+            for (std::size_t i = 0; i < block.omitted() * per_event; ++i) {
+                put(items[row * per_event + block.n() + i], ScoreKey{absent}, 0.0);
+            }
+        });
     for (const Found& found : of_worker) total.merge(found);
     return items;
 }
@@ -214,7 +214,8 @@ UInt128 WeightUnit::count(double weight) const {
     return static_cast<UInt128>(std::nearbyint(units));
 }
 
-SortedScores::SortedScores(const ScoredRows& rows, Poll poll) : size_(rows.size() * rows.scores_per_event()) {
+SortedScores::SortedScores(const ScoredRows& rows, Poll poll)
+    : size_(rows.size() * rows.scores_per_event()) {
     if (size_ == 0) return;
     Found found;
     if (rows.events.sample_weight == nullptr) {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from calibrant import _core, calibration
-from calibrant._bins import bin_edges, checked_number
+from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
 from calibrant._event_accumulator import EventAccumulator
 
@@ -48,7 +50,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         *,
         columns: bool,
     ) -> _core.ScoreBounds:
-        calibration.check_strategy(strategy)
+        check_strategy(strategy)
         if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
             return self._state.equal_count(checked_number(n_bins), columns)
         return self._state.between(bin_edges(n_bins), columns)

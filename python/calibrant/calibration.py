@@ -106,12 +106,6 @@ class ReliabilityBins(Result):
         return "\n".join(rows)
 
 
-def check_strategy(strategy: str) -> None:
-    """Raise ValueError if it is none."""
-    if strategy not in ("uniform", "quantile"):
-        raise ValueError(f"strategy must be 'uniform' or 'quantile', got {strategy!r}")
-
-
 def check_norm(norm: object) -> None:
     """Raise ValueError if it is none."""
     if norm not in (1, 2, "max"):
