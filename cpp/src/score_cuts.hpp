@@ -37,9 +37,11 @@ public:
         if (below.empty()) {
             const std::vector<double> shares = weight_shares();
             const double fuzz = weight_fuzz();
+            const std::vector<bool> vanishing = vanishing_cells();
             for (std::size_t k = 1; k < n_bins; ++k) {
                 const double target = static_cast<double>(k) / static_cast<double>(n_bins);
                 cuts.push_back(at_share(shares, target, fuzz));
+                if (!vanishing.empty()) skip_vanishing(vanishing, cuts.back());
             }
             put_in_order(cuts);
         } else {
@@ -71,17 +73,15 @@ public:
 
 private:
     // The running sums of weights in one unit, if they fit and if in that unit they are what
-    // equal_count_bins counts: there weights are rounded to 2^-62 of the largest.
+    // equal_count_bins counts: there weights are rounded where they reach over 80 digits.
     [[nodiscard]] std::vector<UInt128> integer_weights() const {
         const ScoreTable::Weights& weights = table_.weights();
         std::vector<UInt128> below;
-        bool ones = weights.n == 0;
-        for (const ScoreTable::Cell* cell : cells_) ones = ones || cell->ones != 0;
+        const bool ones = has_ones();
         std::int64_t unit = 0;
         if (weights.n != 0) {
-            const double largest = ones ? std::max(weights.largest, 1.0) : weights.largest;
             unit = ones ? std::min<std::int64_t>(weights.lowest_bit, 0) : weights.lowest_bit;
-            if (std::ilogb(largest) - unit > 61 || total_.value().exponent - unit > 104) return {};
+            if (digits() > weight_digits || total_.value().exponent - unit > 104) return {};
         }
         UInt128 sum = 0;
         for (const ScoreTable::Cell* cell : cells_) {
@@ -117,12 +117,60 @@ private:
         return shares;
     }
 
+    // SortedScores keeps so many binary digits of weights; smaller ones round to 0 and vanish.
+    static constexpr std::int64_t weight_digits = 80;
+
+    [[nodiscard]] bool has_ones() const {
+        return std::any_of(cells_.begin(), cells_.end(),
+                           [](const ScoreTable::Cell* cell) { return cell->ones != 0; });
+    }
+
+    [[nodiscard]] double largest_weight() const {
+        return std::max(table_.weights().largest, has_ones() ? 1.0 : 0.0);
+    }
+
+    // That all weights together reach over.
+    [[nodiscard]] std::int64_t digits() const {
+        const std::int64_t lowest = table_.weights().lowest_bit;
+        const std::int64_t last = has_ones() ? std::min<std::int64_t>(lowest, 0) : lowest;
+        return std::ilogb(largest_weight()) - last + 1;
+    }
+
+    // Which cells may hold no row whose weight is left; none at all if all weights are.
+    [[nodiscard]] std::vector<bool> vanishing_cells() const {
+        std::vector<bool> result;
+        if (digits() <= weight_digits) return result;
+        ExactSum half_unit;
+        half_unit.add(1.0, std::ilogb(largest_weight()) - weight_digits);
+        for (const ScoreTable::Cell* cell : cells_) {
+            ScoreTable::Sums sums;
+            table_.add_to(sums, *cell);
+            const double halves = mean(sums.weight, half_unit) * (1.0 - share_slack);
+            result.push_back(halves <= static_cast<double>(cell->n));
+        }
+        return result;
+    }
+
+    // The edge is the next score whose weight is left, and rows before it lie left of the cut.
+    void skip_vanishing(const std::vector<bool>& vanishing, Cut& cut) const {
+        if (cut.begin == cut.end) cut.needed = cut.fraction = 0.0;  // it was of cells before
+        std::size_t next = cut.end;
+        while (next < cells_.size() && vanishing[next]) ++next;
+        const bool is_end = next >= before_one();
+        const bool tie = !is_end && cells_[next]->least == cells_[next]->greatest;
+        cut.edge_high = is_end ? 1.0 : cells_[next]->greatest;
+        const std::size_t end = is_end ? before_one() : tie ? next : next + 1;
+        cut.end = std::max(cut.end, end);
+        const std::size_t past = is_end ? before_one() : next + 1;
+        cut.zero_end = std::max(cut.zero_end, past);
+    }
+
     // How far the rounded weights of equal_count_bins may be from these, as a share of all.
     [[nodiscard]] double weight_fuzz() const {
         std::uint64_t ones = 0;
         for (const ScoreTable::Cell* cell : cells_) ones += cell->ones;
         ExactSum largest;
-        largest.add(std::max(table_.weights().largest, ones != 0 ? 1.0 : 0.0));
+        largest.add(largest_weight());
         const double rows = static_cast<double>(table_.weights().n) + static_cast<double>(ones);
         return rows * mean(largest, total_) * 0x1p-60 + share_slack;
     }
