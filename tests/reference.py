@@ -189,11 +189,11 @@ def calibration_error(table, norm, debias=False):
     if norm == 1:
         return float(sum(w * g for (_, w, _, _), g in zip(filled, gaps, strict=True)) / total)
     squares = Fraction(0)
-    for (n, weight, hits, _), gap in zip(filled, gaps, strict=True):
-        if debias and n < 2:
+    for (_, weight, hits, _), gap in zip(filled, gaps, strict=True):
+        if debias and weight < 2:
             continue
         frequency = hits / weight
-        noise = frequency * (1 - frequency) / (n - 1) if debias else 0
+        noise = frequency * (1 - frequency) / (weight - 1) if debias else 0
         squares += weight * (gap**2 - noise)
     return math.sqrt(max(squares / total, 0))
 

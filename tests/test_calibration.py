@@ -144,6 +144,16 @@ def test_perfect_and_worst():
     assert calibrant.expected_calibration_error(y, [1.0, 0.0, 0.0, 1.0]) == 1.0
 
 
+def test_debiased_error_of_repeated_rows_is_that_of_weights():
+    rng = np.random.default_rng(4)
+    p = rng.random(300)
+    y = (rng.random(300) < p).astype(int)
+    counts = rng.integers(0, 4, 300)
+    weighted = calibrant.expected_calibration_error(y, p, norm=2, debias=True, sample_weight=counts)
+    y, p = np.repeat(y, counts), np.repeat(p, counts)
+    assert weighted == calibrant.expected_calibration_error(y, p, norm=2, debias=True)
+
+
 def test_debiased_error_of_perfect_probabilities_is_smaller():
     rng = np.random.default_rng(11)
     p = rng.random(20_000)

@@ -86,6 +86,23 @@ def murphy(card):
     return card.brier, card.reliability, card.resolution, card.uncertainty, card.brier_skill
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parts_are_those_of_the_decomposition(weighted):
+    y, p = binary(2000)
+    w = np.random.default_rng(2).integers(0, 4, len(y)) if weighted else None
+    card = scorecard(y, p, n_bins=11, sample_weight=w)
+    parts = calibrant.brier_decomposition(y, p, n_bins=11, sample_weight=w)
+    for found, part in [
+        (card.brier, parts.score),
+        (card.reliability, parts.reliability),
+        (card.resolution, parts.resolution),
+        (card.uncertainty, parts.uncertainty),
+    ]:
+        assert found.value == pytest.approx(part, rel=1e-14)
+    test = calibrant.spiegelhalter_test(y, p, sample_weight=w)
+    assert card.spiegelhalter_z.value == pytest.approx(test.statistic, rel=1e-13)
+
+
 def test_worked_example_of_three_values():
     p = [0.1] * 4 + [0.5] * 4 + [0.9] * 2
     card = scorecard([0, 0, 0, 1, 1, 0, 0, 1, 1, 1], p, n_bins=3)

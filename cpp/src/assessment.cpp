@@ -170,6 +170,10 @@ void Assessment::merge(const Assessment& other) {
                            std::to_string(other.scores_per_event_) + " after " +
                            std::to_string(scores_per_event_));
     }
+    if (n_ == 0 && omitted_ == 0) {
+        *this = other;
+        return;
+    }
     Assessment merged = *this;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);

@@ -138,6 +138,10 @@ void Reliability::merge(const Reliability& other) {
                                     std::to_string(other.bins_.size()) + " bins into one with " +
                                     std::to_string(bins_.size()) + ": both need the same edges");
     }
+    if (n_ == 0 && omitted_ == 0) {
+        *this = other;
+        return;
+    }
     Reliability merged = *this;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
@@ -180,12 +184,12 @@ double Reliability::root_mean_square_gap(bool debiased) const {
     const ExactSum total = total_weight();
     double mean_square = 0.0;
     for (const Bin& bin : table_) {
-        if (bin.weight.is_zero() || (debiased && bin.n < 2)) continue;
+        const double weight = bin.weight.to_double();
+        if (bin.weight.is_zero() || (debiased && weight < 2.0)) continue;
         const double share = mean(bin.weight, total);
         const double difference = gap(bin);
         const double frequency = mean(bin.hits, bin.weight);
-        const double variance =
-            debiased ? frequency * (1.0 - frequency) / static_cast<double>(bin.n - 1) : 0.0;
+        const double variance = debiased ? frequency * (1.0 - frequency) / (weight - 1.0) : 0.0;
         mean_square += share * (difference * difference - variance);
     }
     return mean_square > 0.0 ? std::sqrt(mean_square) : 0.0;

@@ -25,6 +25,46 @@ private:
     std::size_t bin_ = 0;
 };
 
+// Sums up estimates that are the same over stretches of scores: one addition for each stretch
+// in a bin.
+class Runs {
+public:
+    Runs(const Bins& bins, const RiskProfile& whole, int unit_exponent)
+        : sums_(bins.size(), whole), walk_(bins), unit_exponent_(unit_exponent) {}
+
+    // Scores ascending; estimate(stretch) is asked for at most once a bin.
+    template <class Estimate>
+    void add(double score, UInt128 hits, std::size_t stretch, const Estimate& estimate) {
+        if (hits == 0) return;
+        const std::size_t bin = walk_.bin_of(score);
+        if (hits_ == 0 || bin != bin_ || stretch != stretch_) {
+            flush();
+            bin_ = bin;
+            stretch_ = stretch;
+            estimate_ = estimate(stretch);
+        }
+        hits_ += hits;
+    }
+
+    [[nodiscard]] Source finish() {
+        flush();
+        return sums_.finish();
+    }
+
+private:
+    void flush() {
+        if (hits_ != 0) sums_.add(bin_, estimate_, static_cast<double>(hits_), unit_exponent_);
+        hits_ = 0;
+    }
+
+    SourceSums sums_;
+    BinWalk walk_;
+    int unit_exponent_;
+    std::size_t bin_ = 0, stretch_ = 0;
+    double estimate_ = 0.0;
+    UInt128 hits_ = 0;
+};
+
 // What is known of distinct scores, ascending; sums over those before each.
 template <class Count>
 struct Ranked {
@@ -46,6 +86,37 @@ struct Window {
     std::size_t first, last;
 };
 
+// The first index in [begin, end) for which `is_beyond` holds, which holds for all after it; end
+// if there is none. Looked for near a guess, in ever longer steps: neighbours of what was found
+// for the score before.
+template <class Predicate>
+std::size_t first_beyond(std::size_t begin, std::size_t end, std::size_t guess,
+                         const Predicate& is_beyond) {
+    std::size_t at = std::clamp(guess, begin, end);
+    if (at < end && !is_beyond(at)) {
+        for (std::size_t step = 1; at < end && !is_beyond(at); step *= 2) {
+            begin = at + 1;
+            at += std::min(step, end - at);
+        }
+        end = at;
+    } else {
+        for (std::size_t step = 1; at > begin && is_beyond(at - 1); step *= 2) {
+            end = at - 1;
+            at -= std::min(step, at - begin);
+        }
+        begin = std::min(at, end);
+    }
+    while (begin < end) {
+        const std::size_t middle = begin + (end - begin) / 2;
+        if (is_beyond(middle)) {
+            end = middle;
+        } else {
+            begin = middle + 1;
+        }
+    }
+    return begin;
+}
+
 // Finds, for one distinct score after the other, the nearest that hold `least` of the weight.
 template <class Count>
 class NearestWindows {
@@ -57,33 +128,38 @@ public:
         // The distance to the left end falls as that end moves right, the distance to the right
         // end grows: the larger of the two has one minimum, which moves right with i. It may be
         // flat, by rounding too: then the right end of it is as good, now and later.
-        while (first_ < i && radius(first_ + 1, i) <= radius(first_, i)) ++first_;
-        const double within = radius(first_, i);
+        double within = radius(first_, i);
+        while (first_ < i) {
+            const double next = radius(first_ + 1, i);
+            if (!(next <= within)) break;
+            within = next;
+            ++first_;
+        }
         const auto& score = ranked_.score;
-        const auto at = score.begin() + static_cast<std::ptrdiff_t>(i);
-        const auto left = std::partition_point(score.begin(), at,
-                                               [&](double x) { return score[i] - x > within; });
-        const auto right =
-            std::partition_point(at, score.end(), [&](double x) { return x - score[i] <= within; });
-        return {static_cast<std::size_t>(left - score.begin()),
-                static_cast<std::size_t>(right - score.begin()) - 1};
+        const std::size_t left = first_beyond(
+            0, i, first_, [&](std::size_t k) { return score[i] - score[k] <= within; });
+        const std::size_t right = first_beyond(
+            i, score.size(), last_, [&](std::size_t k) { return score[k] - score[i] > within; });
+        return {left, right - 1};
     }
 
 private:
     // How far a window from `first` on must reach from score i.
-    [[nodiscard]] double radius(std::size_t first, std::size_t i) const {
+    [[nodiscard]] double radius(std::size_t first, std::size_t i) {
         const auto& before = ranked_.weight_before;
         const Count needed = before[first] + least_;
         if (needed > before.back()) return std::numeric_limits<double>::infinity();
-        const auto end = std::lower_bound(before.begin(), before.end(), needed);
-        const std::size_t last = std::max(i, static_cast<std::size_t>(end - before.begin()) - 1);
+        last_ = first_beyond(first, before.size(), last_ + 1,
+                             [&](std::size_t k) { return before[k] >= needed; }) -
+                1;
         return std::max(ranked_.score[i] - ranked_.score[first],
-                        ranked_.score[last] - ranked_.score[i]);
+                        ranked_.score[std::max(i, last_)] - ranked_.score[i]);
     }
 
     const Ranked<Count>& ranked_;
     Count least_;
     std::size_t first_ = 0;
+    std::size_t last_ = 0;  // of the window that was looked at last
 };
 
 template <class Count>
@@ -137,16 +213,15 @@ double smoothed(const std::vector<double>& counts, const std::vector<double>& ke
 Source isotonic_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
                        Poll poll) {
     const std::vector<IsotonicBlock> blocks = isotonic_blocks(scores, poll);
-    SourceSums sums(bins.size(), whole);
-    BinWalk walk(bins);
+    Runs runs(bins, whole, scores.unit_exponent());
     std::size_t block = 0;
     scores.for_each_score(poll, [&](double score, UInt128, UInt128 hits) {
         while (blocks[block].last < score) ++block;
-        const double frequency =
-            static_cast<double>(blocks[block].hits) / static_cast<double>(blocks[block].weight);
-        sums.add(walk.bin_of(score), frequency, static_cast<double>(hits), scores.unit_exponent());
+        runs.add(score, hits, block, [&](std::size_t b) {
+            return static_cast<double>(blocks[b].hits) / static_cast<double>(blocks[b].weight);
+        });
     });
-    return sums.finish();
+    return runs.finish();
 }
 
 Source nearest_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
@@ -177,20 +252,13 @@ Source kernel_source(const SortedScores& scores, const Bins& bins, const RiskPro
         const double distance = static_cast<double>(d * n_bins) / static_cast<double>(n_cells);
         kernel.push_back(1.0 - distance * distance);
     }
-    SourceSums sums(bins.size(), whole);
-    BinWalk walk(bins);
-    std::size_t cell = n_cells;
-    double frequency = 0.0;
+    Runs runs(bins, whole, scores.unit_exponent());
     scores.for_each_score(poll, [&](double score, UInt128, UInt128 true_pairs) {
-        if (true_pairs == 0) return;
-        if (cell_of(score) != cell) {
-            cell = cell_of(score);
-            frequency = smoothed(hits, kernel, cell) / smoothed(weights, kernel, cell);
-        }
-        sums.add(walk.bin_of(score), frequency, static_cast<double>(true_pairs),
-                 scores.unit_exponent());
+        runs.add(score, true_pairs, cell_of(score), [&](std::size_t cell) {
+            return smoothed(hits, kernel, cell) / smoothed(weights, kernel, cell);
+        });
     });
-    return sums.finish();
+    return runs.finish();
 }
 
 }  // namespace calibrant

@@ -16,21 +16,25 @@ namespace calibrant {
 class SourceSums {
 public:
     SourceSums(std::size_t bins, const RiskProfile& whole)
-        : scale_(whole.weight().value().exponent),
+        : scale_(scale_for(whole.weight().value().exponent)),
           sums_(named_profile(0.0)),
           weight_(bins),
           weighted_estimate_(bins) {}
 
-    // An estimate at true pairs of this weight times 2^exponent, in one bin.
+    // An estimate at true pairs of this weight times 2^exponent; bins come in order.
     void add(std::size_t bin, double estimate, double weight_high, std::int64_t exponent) {
         const auto shift = std::clamp<std::int64_t>(exponent - scale_, -4000, 4000);
-        const double weight = std::ldexp(weight_high, static_cast<int>(shift));
+        const double weight =
+            shift == 0 ? weight_high : std::ldexp(weight_high, static_cast<int>(shift));
         if (weight == 0.0) return;
+        if (bin != bin_) {
+            flush();
+            bin_ = bin;
+        }
         estimate_[waiting_] = estimate;
         waiting_weight_[waiting_] = weight;
+        all_one_ = all_one_ && weight == 1.0;
         if (++waiting_ == block_rows) flush();
-        weight_[bin].add(weight);
-        weighted_estimate_[bin].add_product(weight, estimate);
     }
 
     [[nodiscard]] Source finish() {
@@ -43,16 +47,30 @@ public:
     }
 
 private:
+    // Ordinary weights are taken as they are: 1 then is 1.
+    static std::int64_t scale_for(std::int64_t exponent) {
+        return exponent > 512 || exponent < -512 ? exponent : 0;
+    }
+
     void flush() {
-        adder_.add(sums_, estimate_, waiting_weight_, waiting_);
+        weight_[bin_].add_block(waiting_weight_, waiting_);
+        if (all_one_) {
+            weighted_estimate_[bin_].add_block(estimate_, waiting_);
+        } else {
+            weighted_estimate_[bin_].add_products(waiting_weight_, estimate_, waiting_);
+        }
+        adder_.add(sums_, estimate_, all_one_ ? nullptr : waiting_weight_, waiting_);
         waiting_ = 0;
+        all_one_ = true;
     }
 
     std::int64_t scale_;
     RiskSums sums_;
     RiskAdder adder_;
     std::vector<ExactSum> weight_, weighted_estimate_;
+    std::size_t bin_ = 0;
     std::size_t waiting_ = 0;
+    bool all_one_ = true;
     alignas(64) double estimate_[block_rows], waiting_weight_[block_rows];
 };
 

@@ -218,8 +218,8 @@ def expected_calibration_error(
     norm : {1, 2, "max"}
     debias : bool
         For norm 2: take the sampling variance f_k (1 - f_k) / (n_k - 1) off each bin's square
-        [1]_. Without, the error of perfect probabilities grows with the number of bins. Bins
-        of one row are left out, and a negative total gives 0.
+        [1]_, n_k being its weight. Without, the error of perfect probabilities grows with the
+        number of bins. Bins of a weight below 2 are left out, and a negative total gives 0.
 
     References
     ----------

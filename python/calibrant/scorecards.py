@@ -190,7 +190,7 @@ def _pvalue(z: Estimate) -> Estimate:
     """Two-sided, of a standard normal statistic."""
     if z.value is None:
         return z
-    return Estimate(math.erfc(abs(z.value) / math.sqrt(2.0)), None, None, "none")
+    return Estimate(float(_core.normal_two_sided([z.value])[0]), None, None, "none")
 
 
 def check_level(confidence_level: Any) -> float:

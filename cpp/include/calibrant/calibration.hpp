@@ -49,8 +49,8 @@ public:
     // where no row has weight.
     [[nodiscard]] double mean_gap() const;
     // The root of the mean square gap. Debiased, the sampling variance of each bin's frequency
-    // f, f (1 - f) / (n - 1), is taken off its square; bins of one row are left out, and a
-    // negative total gives 0.
+    // f, f (1 - f) / (weight - 1), is taken off its square; bins of a weight below 2 are left
+    // out, and a negative total gives 0.
     [[nodiscard]] double root_mean_square_gap(bool debiased) const;
     [[nodiscard]] double largest_gap() const;
 
