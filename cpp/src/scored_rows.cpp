@@ -1,12 +1,32 @@
 #include "calibrant/scored_rows.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 
 #include "calibrant/kernels.hpp"
 
 namespace calibrant {
+namespace {
+
+// One class's column, if its values can be found without those before them.
+std::optional<Column> column_of(const ScoredRows& rows) {
+    const Column& all = rows.events.y_proba;
+    const bool alone = all.dtype != Dtype::bits && all.validity == nullptr;
+    if (rows.scoring != Scoring::of_class || !rows.events.is_matrix) return std::nullopt;
+    if (!alone || rows.events.omit_missing) return std::nullopt;
+    Column column = all;
+    column.data += static_cast<std::ptrdiff_t>(rows.of_class) * all.column_stride;
+    column.width = 1;
+    column.column_stride = 0;
+    return column;
+}
+
+}  // namespace
+
 ScoredBlock::ScoredBlock(const ScoredRows& rows)
-    : outcomes_(rows.events),
+    : column_(column_of(rows)),
+      outcomes_(rows.events),
       paired_(rows.scoring == Scoring::pairs),
       scores_per_event_(rows.scores_per_event()) {
     if (!paired_) return;
@@ -18,10 +38,21 @@ ScoredBlock::ScoredBlock(const ScoredRows& rows)
 bool ScoredBlock::load(const ScoredRows& rows, std::size_t begin, std::size_t count) {
     binary_ = rows.scoring == Scoring::binary;
     if (rows.scoring == Scoring::top_label) return load_top_labels(rows.events, begin, count);
+    if (column_) return load_column(rows, begin, count);
     if (!load_outcomes(rows.events, begin, count, outcomes_)) return false;
     if (rows.scoring == Scoring::pairs) score_pairs(rows);
     if (rows.scoring == Scoring::of_class) score_class(rows);
     return true;
+}
+
+// The other columns are not looked at: whoever asks for one class asks for all, in turn.
+bool ScoredBlock::load_column(const ScoredRows& rows, std::size_t begin, std::size_t count) {
+    if (!load_classes(rows.events, begin, count, outcomes_)) return false;
+    calibrant::load(*column_, begin, count, score_);
+    for (std::size_t i = 0; i < count; ++i) {
+        hit_[i] = static_cast<std::size_t>(outcomes_.label[i]) == rows.of_class ? 1 : 0;
+    }
+    return kernels().clip(score_, count, rows.q_lim, score_);
 }
 
 void ScoredBlock::score_class(const ScoredRows& rows) {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "calibrant/events.hpp"
@@ -43,7 +44,9 @@ public:
     // leaves the block unspecified, if one of them is bad.
     [[nodiscard]] bool load(const ScoredRows& rows, std::size_t begin, std::size_t count);
 
-    [[nodiscard]] std::size_t most_rows() const { return outcomes_.most_rows; }
+    [[nodiscard]] std::size_t most_rows() const {
+        return column_ ? block_rows : outcomes_.most_rows;
+    }
     // What n() is at most: more than most_rows() only for pairs.
     [[nodiscard]] std::size_t most_scores() const { return most_rows() * scores_per_event_; }
     [[nodiscard]] std::size_t n() const { return outcomes_.n * scores_per_event_; }
@@ -63,10 +66,12 @@ public:
     }
 
 private:
+    [[nodiscard]] bool load_column(const ScoredRows& rows, std::size_t begin, std::size_t count);
     void score_class(const ScoredRows& rows);
     void score_pairs(const ScoredRows& rows);
     [[nodiscard]] bool load_top_labels(const Events& events, std::size_t begin, std::size_t count);
 
+    std::optional<Column> column_;  // of_class, where it can be read alone
     OutcomeBlock outcomes_;
     bool binary_ = true;
     alignas(64) double score_[block_rows];
