@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "calibrant/score_bounds.hpp"
+#include "calibrant/source_bounds.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
@@ -32,6 +33,7 @@ py::tuple as_tuple(const Bounds& bounds) {
 }
 
 void register_bounds(py::module_& m) {
+    using namespace py::literals;
     py::class_<ScoreBounds>(m, "ScoreBounds", "Bins of a ScoreTable, with bounds.")
         .def("mean_gap",
              [](const ScoreBounds& self) {
@@ -45,6 +47,16 @@ void register_bounds(py::module_& m) {
              [](const ScoreBounds& self) {
                  return as_tuple(run_standard([&] { return self.largest_gap(); }));
              })
+        .def(
+            "source",
+            [](const ScoreBounds& self, const RiskProfile& model) {
+                SourceBounds source = run_standard([&] { return SourceBounds(self, model); });
+                const auto& means = source.means;
+                return py::make_tuple(std::move(source.likely), as_tuple(means[0]),
+                                      as_tuple(means[1]), as_tuple(means[2]));
+            },
+            "model"_a)
+        .def_property_readonly("certain", &ScoreBounds::certain)
         .def("likely", [](const ScoreBounds& self) { return Reliability(self.likely()); })
         .def("low", [](const ScoreBounds& self) { return as_dict(self.low()); })
         .def("high", [](const ScoreBounds& self) { return as_dict(self.high()); });
@@ -77,6 +89,10 @@ void register_score_table(py::module_& m) {
             },
             "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a)
         .def_property_readonly("n_omitted", &ScoreTable::omitted)
+        .def_property_readonly("columns", &ScoreTable::columns)
+        .def("model", &ScoreTable::model)
+        .def("pairs",
+             [](const ScoreTable& self) { return run_standard([&] { return self.pairs(); }); })
         .def_property_readonly("cells",
                                [](const ScoreTable& self) {
                                    const auto all = self.filled();

@@ -222,10 +222,11 @@ private:
         g.weight = share(sums.weight);
         g.several = group.first_cut != group.last_cut;
         // Where hits alone, or misses alone, are not enough, some of the others move too.
-        const double hits = share(sums.hits);
-        const double misses = share(difference(sums.weight, sums.hits));
-        const double few_misses = std::max(needed(group) - misses - share_slack, 0.0);
-        const double few_hits = std::max(needed(group) - hits - share_slack, 0.0);
+        g.hits = share(sums.hits);
+        g.misses = share(difference(sums.weight, sums.hits));
+        g.needed = needed(group);
+        const double few_misses = std::max(g.needed - g.misses - share_slack, 0.0);
+        const double few_hits = std::max(g.needed - g.hits - share_slack, 0.0);
         g.least_left = few_misses * (1.0 - group.content.greatest) - g.negative;
         g.most_left = std::max(g.positive - few_hits * group.content.least, g.least_left);
         return g;
@@ -247,6 +248,8 @@ private:
         result.inside = bin.inside;
         if (bin.inside) result.reach = reach(groups_[bin.left].content);
         result.amount = share(difference(sums.hits, sums.scores));
+        result.hits = share(sums.hits);
+        result.misses = share(difference(sums.weight, sums.hits));
         result.least_weight = result.most_weight = share(sums.weight);
         if (bin.left != Chain::none) {
             const Group& left = groups_[bin.left];

@@ -59,11 +59,14 @@ public:
         const auto found = std::lower_bound(
             cells_.begin(), cells_.end(), cell,
             [](const ScoreTable::Cell* a, std::uint32_t b) { return a->cell < b; });
-        const auto i = static_cast<std::size_t>(found - cells_.begin());
+        auto i = static_cast<std::size_t>(found - cells_.begin());
         cut.begin = cut.end = cut.zero_begin = cut.zero_end = i;
         if (i == cells_.size() || cells_[i]->cell != cell) return cut;
+        const bool parted = i + 1 < cells_.size() && cells_[i + 1]->part != 0;
+        cut.zero_end = parted ? i + 2 : i + 1;
+        if (parted && cells_[i + 1]->least < edge) ++i;
+        cut.begin = cut.end = i;
         const ScoreTable::Cell& at = *cells_[i];
-        cut.zero_end = i + 1;
         if (at.n == 0 || at.least >= edge) return cut;
         cut.end = i + 1;
         cut.begin = at.greatest < edge ? i + 1 : i;

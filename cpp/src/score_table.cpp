@@ -7,7 +7,9 @@
 #include <span>
 #include <utility>
 
+#include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
+#include "calibrant/risk_sums.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -19,7 +21,7 @@ constexpr std::size_t listed_rows = 2048;
 // Offsets are below 2^46.
 constexpr std::uint32_t rows_before_flush = 1U << 17;
 
-struct Row {
+struct ListedRow {
     double score, weight;
     std::int64_t offset;
     std::uint32_t cell;
@@ -37,7 +39,16 @@ void add_scores(ExactSum& sum, const CellUnits& units, std::uint64_t rows, Int12
     sum.add(-part, units.exponent);
 }
 
+ExactSum difference(ExactSum a, const ExactSum& b) {
+    a.subtract(b);
+    return a;
+}
+
 bool in_lowest(std::uint32_t cell) { return cell < cells::tail; }
+
+std::string shape_text(std::uint64_t columns) {
+    return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
+}
 
 std::int64_t lowest_bit_of(double x) {
     const auto bits = std::bit_cast<std::uint64_t>(x);
@@ -67,6 +78,20 @@ void ScoreTable::Sums::merge(const Sums& other) {
     hit_scores.merge(other.hit_scores);
 }
 
+// Of (1 - score, not hit).
+ScoreTable::Sums ScoreTable::Sums::mirrored() const {
+    Sums result;
+    result.weight = weight;
+    result.hits = difference(weight, hits);
+    result.scores = difference(weight, scores);
+    result.hit_scores = difference(result.hits, difference(scores, hit_scores));
+    return result;
+}
+
+bool ScoreTable::Sums::is_zero() const {
+    return weight.is_zero() && hits.is_zero() && scores.is_zero() && hit_scores.is_zero();
+}
+
 void ScoreTable::Weights::add(double weight) { merge({1, weight, lowest_bit_of(weight)}); }
 
 void ScoreTable::Weights::merge(const Weights& other) {
@@ -80,9 +105,10 @@ void ScoreTable::Weights::merge(const Weights& other) {
 // others are gathered, sorted by cell and added cell by cell.
 class ScoreTableWorker {
 public:
-    ScoreTableWorker(const ScoreTable&, const ScoredRows& rows)
+    ScoreTableWorker(const ScoreTable& parameters, const ScoredRows& rows)
         : rows_(rows),
           block_(rows),
+          model_(parameters.model_),
           counting_(rows.events.sample_weight == nullptr && rows.size() > listed_rows),
           counts_(counting_ ? n_score_cells : 0),
           sums_of_(!counting_ && rows.size() > listed_rows ? n_score_cells : 0) {}
@@ -98,6 +124,7 @@ public:
             } else {
                 list_block();
             }
+            if (rows_.scoring == Scoring::binary) add_to_model();
         }
         return true;
     }
@@ -110,6 +137,10 @@ public:
             counted.cells_.push_back(cell_of(static_cast<std::uint32_t>(cell)));
         }
         total_.merge_cells(counted);
+        total_.model_ = model_.profile();
+        if (total_.n_ != 0 || total_.omitted_ != 0) {
+            total_.columns_ = rows_.events.is_matrix ? rows_.events.y_proba.width : 1;
+        }
         if (result.n_ == 0 && result.omitted_ == 0) {
             result = std::move(total_);
         } else {
@@ -129,6 +160,7 @@ private:
     [[nodiscard]] ScoreTable::Cell cell_of(std::uint32_t cell) const {
         const Counts& c = counts_[cell];
         return {cell,
+                0,
                 c.n,
                 0,
                 c.n,
@@ -156,6 +188,14 @@ private:
             if (counts.n == rows_before_flush) flush_counts(cell);
             if (in_lowest(cell)) add_low_score(cell, block_.score()[i], hit != 0);
         }
+    }
+
+    void add_to_model() {
+        // The rows have been checked.
+        (void)kernels().int32_labels.true_class(block_.score(), block_.hit(), block_.n(), 0.0, q_);
+        const bool weighted = rows_.events.sample_weight != nullptr;
+        if (weighted) std::copy_n(block_.weight(), block_.n(), weight_);
+        adder_.add(model_, q_, weighted ? weight_ : nullptr, block_.n());
     }
 
     void flush_counts(std::uint32_t cell) {
@@ -197,9 +237,9 @@ private:
         std::sort(order_.begin(), order_.end());
         ScoreTable part;
         for (const std::uint64_t key : order_) {
-            const Row& row = list_[static_cast<std::uint32_t>(key)];
+            const ListedRow& row = list_[static_cast<std::uint32_t>(key)];
             if (part.cells_.empty() || part.cells_.back().cell != row.cell) {
-                part.cells_.push_back({row.cell});
+                part.cells_.push_back({.cell = row.cell});
             }
             add_row(row, part.cells_.back());
         }
@@ -207,7 +247,7 @@ private:
         list_.clear();
     }
 
-    void add_row(const Row& row, ScoreTable::Cell& cell) {
+    void add_row(const ListedRow& row, ScoreTable::Cell& cell) {
         if (row.weight == 0.0) {
             ++cell.zeros;
             return;
@@ -228,7 +268,7 @@ private:
         if (in_lowest(row.cell)) add_low_score(row.cell, row.score, row.hit);
     }
 
-    void add_weighted(const Row& row) {
+    void add_weighted(const ListedRow& row) {
         total_.weights_.add(row.weight);
         ScoreTable::Sums& sums = sums_of(row.cell);
         sums.weight.add(row.weight);
@@ -240,14 +280,17 @@ private:
 
     const ScoredRows& rows_;
     ScoredBlock block_;
+    RiskSums model_;
+    RiskAdder adder_;
     bool counting_;
     ScoreTable total_;
     std::vector<Counts> counts_;
-    std::vector<Row> list_;
+    std::vector<ListedRow> list_;
     std::vector<std::uint64_t> order_;
     std::vector<ScoreTable::Sums*> sums_of_;  // per cell, once it is known
     alignas(64) std::uint32_t cell_[block_rows];
     alignas(64) std::int64_t offset_[block_rows];
+    alignas(64) double q_[block_rows], weight_[block_rows];
 };
 
 void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
@@ -300,15 +343,24 @@ void ScoreTable::merge(const ScoreTable& other) {
         merge(copy);
         return;
     }
+    if (other.columns_ == 0) return;
+    if (columns_ != 0 && columns_ != other.columns_) {
+        throw InvalidInput("y_proba must keep its shape: " + shape_text(columns_) +
+                           " so far, now " + shape_text(other.columns_));
+    }
     const std::uint64_t n = checked_add(n_, other.n_);
     const std::uint64_t omitted = checked_add(omitted_, other.omitted_);
     auto sums = other.sums_;
     for (auto& [cell, sum] : sums) {
         if (const auto mine = sums_.find(cell); mine != sums_.end()) sum.merge(mine->second);
     }
+    RiskProfile model = model_;
+    model.merge(other.model_);
     merge_cells(other);
     n_ = n;
     omitted_ = omitted;
+    columns_ = other.columns_;
+    model_ = std::move(model);
     weights_.merge(other.weights_);
     for (const auto& [cell, sum] : sums) sums_.erase(cell);
     sums_.merge(sums);  // moves nodes: nothing can fail
@@ -330,7 +382,73 @@ void ScoreTable::add_to(Sums& sums, const Cell& cell) const {
         add_scores(sums.scores, units, cell.ones, cell.offsets);
         add_scores(sums.hit_scores, units, cell.hits, cell.hit_offsets);
     }
-    if (const auto more = sums_.find(cell.cell); more != sums_.end()) sums.merge(more->second);
+    if (const auto more = sums_.find(cell.key()); more != sums_.end()) sums.merge(more->second);
+}
+
+// A mirrored cell counts from the same base: below 1/2 by the score, above by the complement. Only
+// the two lowest cells have their scores in Sums.
+ScoreTable ScoreTable::mirrored() const {
+    ScoreTable result;
+    result.n_ = n_;
+    result.columns_ = columns_;
+    result.weights_ = weights_;
+    const std::vector<const Cell*> all = filled();
+    for (auto at = all.rbegin(); at != all.rend(); ++at) {
+        Cell cell = **at;
+        cell.cell = calibrant::mirrored(cell.cell);
+        cell.hits = cell.ones - cell.hits;
+        cell.hit_offsets = cell.offsets - cell.hit_offsets;
+        if (cell.n != 0) {
+            cell.least = 1.0 - (*at)->greatest;
+            cell.greatest = 1.0 - (*at)->least;
+        }
+        Sums sums;
+        if (const auto found = sums_.find((*at)->cell); found != sums_.end()) {
+            sums = found->second.mirrored();
+        }
+        if (in_lowest(cell.cell)) {
+            sums.scores.add(cell.offsets, -53);
+            sums.hit_scores.add(cell.hit_offsets, -53);
+            cell.offsets = cell.hit_offsets = 0;
+        }
+        if (!sums.is_zero()) result.sums_.emplace(cell.cell, std::move(sums));
+        result.cells_.push_back(cell);
+    }
+    return result;
+}
+
+ScoreTable ScoreTable::pairs() const {
+    ScoreTable other = mirrored();
+    ScoreTable apart;  // the upper parts
+    const auto move_apart = [&](ScoreTable& from, Cell& cell) {
+        Cell upper = std::exchange(cell, Cell{.cell = cell.cell});
+        upper.part = 1;
+        if (auto sums = from.sums_.extract(cell.cell)) {
+            sums.key() = upper.key();
+            apart.sums_.insert(std::move(sums));
+        }
+        apart.cells_.push_back(upper);
+    };
+    ScoreTable result = *this;
+    auto theirs = other.cells_.begin();
+    for (Cell& cell : result.cells_) {
+        while (theirs != other.cells_.end() && theirs->cell < cell.cell) ++theirs;
+        if (theirs == other.cells_.end()) break;
+        if (theirs->cell != cell.cell || cell.n == 0 || theirs->n == 0) continue;
+        if (cell.greatest < theirs->least) {
+            move_apart(other, *theirs);
+        } else if (theirs->greatest < cell.least) {
+            move_apart(result, cell);
+        }
+    }
+    result.merge(other);
+    result.sums_.merge(apart.sums_);
+    std::vector<Cell> all;
+    std::merge(result.cells_.begin(), result.cells_.end(), apart.cells_.begin(), apart.cells_.end(),
+               std::back_inserter(all),
+               [](const Cell& x, const Cell& y) { return x.cell < y.cell; });
+    result.cells_ = std::move(all);
+    return result;
 }
 
 }  // namespace calibrant

@@ -19,11 +19,6 @@ Int128 read_int128(Reader& in) {
     return (static_cast<Int128>(high) << 64) + static_cast<Int128>(low);
 }
 
-bool is_zero(const ScoreTable::Sums& sums) {
-    return sums.weight.is_zero() && sums.hits.is_zero() && sums.scores.is_zero() &&
-           sums.hit_scores.is_zero();
-}
-
 // Whether so many scores between least and greatest can have these offsets.
 bool possible_offsets(const ScoreTable::Cell& cell, std::uint64_t rows, Int128 offsets) {
     const std::int64_t a = place_of_score(cell.least).offset;
@@ -66,7 +61,7 @@ bool possible_mean(const ScoreTable::Cell& cell, const ExactSum& weight, const E
 }
 
 bool possible(const ScoreTable& table, const ScoreTable::Cell& cell, const ScoreTable::Sums& sums) {
-    if ((cell.n > cell.ones) == sums.weight.is_zero() || is_zero(sums)) return false;
+    if ((cell.n > cell.ones) == sums.weight.is_zero() || sums.is_zero()) return false;
     if (needs_no_sums(cell)) return false;
     const auto not_negative = [](const ExactSum& sum) { return sum.value().high >= 0.0; };
     if (!not_negative(sums.hits) || !not_negative(difference(sums.weight, sums.hits))) return false;
@@ -78,12 +73,40 @@ bool possible(const ScoreTable& table, const ScoreTable::Cell& cell, const Score
                          difference(all.scores, all.hit_scores));
 }
 
+bool possible_model(const ScoreTable& table) {
+    const RiskProfile& model = table.model();
+    const RiskProfile expected = named_profile(0.0);
+    if (model.powers() != expected.powers() || model.q_lim() != expected.q_lim()) return false;
+    if (table.columns() != 1) return true;
+    ScoreTable::Sums all;
+    for (const ScoreTable::Cell* cell : table.filled()) table.add_to(all, *cell);
+    if (model.count() != table.count() || model.omitted() != 0 ||
+        !difference(all.weight, model.weight()).is_zero()) {
+        return false;
+    }
+    if (all.weight.is_zero()) return true;
+    // p over hits and 1 - p, which the model has rounded, over the rest; then means in their order.
+    ExactSum given = difference(all.weight, all.hits);
+    given.subtract(difference(all.scores, all.hit_scores));
+    given.merge(all.hit_scores);
+    constexpr double rounding = 0x1p-50;
+    constexpr double underflow = 0x1p-1072;
+    const double decisiveness = model.mean(0);
+    const double accuracy = model.mean(1);
+    const double robustness = model.mean(2);
+    return std::fabs(decisiveness - mean(given, all.weight)) <= rounding && robustness >= 0.0 &&
+           robustness <= accuracy * (1.0 + rounding) + underflow &&
+           accuracy <= decisiveness * (1.0 + rounding) + underflow;
+}
+
 }  // namespace
 
 std::string ScoreTable::to_bytes() const {
     Writer out;
     out.u64(n_);
     out.u64(omitted_);
+    out.u64(columns_);
+    if (columns_ == 1) model_.write(out);
     out.u64(weights_.n);
     out.f64(weights_.largest);
     out.i64(weights_.lowest_bit);
@@ -116,6 +139,8 @@ ScoreTable ScoreTable::from_bytes(std::string_view bytes) {
     ScoreTable result;
     result.n_ = in.u64();
     result.omitted_ = in.u64();
+    result.columns_ = in.u64();
+    if (result.columns_ == 1) result.model_ = RiskProfile::read(in);
     result.weights_.n = in.u64();
     result.weights_.largest = in.f64();
     result.weights_.lowest_bit = in.i64();
@@ -157,7 +182,10 @@ ScoreTable ScoreTable::from_bytes(std::string_view bytes) {
             ? weights.largest == 0.0 && weights.lowest_bit == 0
             : weights.largest > 0.0 && weights.largest <= 0x1.fffffffffffffp+1023 &&
                   weights.lowest_bit >= -1074 && weights.lowest_bit <= std::ilogb(weights.largest);
-    if (!good || rows != result.n_ || weighted != weights.n || !weights_good) {
+    const bool any_rows = result.n_ != 0 || result.omitted_ != 0;
+    if (!good || rows != result.n_ || weighted != weights.n || !weights_good ||
+        (result.columns_ != 0) != any_rows || !possible_model(result) ||
+        result.to_bytes() != bytes) {
         throw CorruptState("malformed state: the cells of the ScoreTable do not add up");
     }
     return result;

@@ -16,7 +16,8 @@ namespace calibrant {
 class SourceSums {
 public:
     SourceSums(std::size_t bins, const RiskProfile& whole)
-        : scale_(scale_for(whole.weight().value().exponent)),
+        : whole_(whole.weight().value().exponent),
+          scale_(scale_for(whole_)),
           sums_(named_profile(0.0)),
           weight_(bins),
           weighted_estimate_(bins) {}
@@ -27,6 +28,13 @@ public:
         const double weight =
             shift == 0 ? weight_high : std::ldexp(weight_high, static_cast<int>(shift));
         if (weight == 0.0) return;
+        // An estimate counts the pair itself, so it is not much below the pair's share, and such a
+        // pair adds less than 2^-300 to a mean; but the estimate may have rounded to 0.
+        if (exponent - whole_ < -900) {
+            weight_[bin].add(weight);
+            weighted_estimate_[bin].add_product(weight, estimate);
+            return;
+        }
         if (bin != bin_) {
             flush();
             bin_ = bin;
@@ -64,7 +72,7 @@ private:
         all_one_ = true;
     }
 
-    std::int64_t scale_;
+    std::int64_t whole_, scale_;
     RiskSums sums_;
     RiskAdder adder_;
     std::vector<ExactSum> weight_, weighted_estimate_;

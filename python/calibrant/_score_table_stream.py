@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibrant import _core, calibration
+from calibrant import _core, assessment, calibration, means
+from calibrant._assessment_bounds import AssessmentBounds, assessment_bounds
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
 from calibrant._event_accumulator import EventAccumulator
@@ -20,7 +21,8 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     Bins need not be fixed beforehand: equal-count bins, bins of any number and their
     calibration errors are read off it, each with an interval that is certain to hold the value
     that all rows at once would give. Memory does not grow with the rows. The score is the
-    probability of class 1, or with y_proba of shape (n, k) the largest of the row.
+    probability of class 1, or with y_proba of shape (n, k) the largest of the row; the first
+    batch decides which, and later ones must keep to it.
 
     Notes
     -----
@@ -49,11 +51,13 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         strategy: calibration.Strategy,
         *,
         columns: bool,
+        pairs: bool = False,
     ) -> _core.ScoreBounds:
         check_strategy(strategy)
+        state = self._state.pairs() if pairs else self._state
         if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
-            return self._state.equal_count(checked_number(n_bins), columns)
-        return self._state.between(bin_edges(n_bins), columns)
+            return state.equal_count(checked_number(n_bins), columns)
+        return state.between(bin_edges(n_bins), columns)
 
     def expected_calibration_error(
         self,
@@ -94,6 +98,46 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         """
         bins = self._bins(n_bins, strategy, columns=True)
         return ReliabilityBounds._of(bins, self._state.n, self._state.n_omitted)
+
+    def assess(
+        self,
+        *,
+        n_bins: int | Sequence[float] | np.ndarray | None = None,
+        strategy: calibration.Strategy = "quantile",
+    ) -> AssessmentBounds:
+        """Return bounds on `calibrant.assess` of the rows so far, all pairs pooled.
+
+        Parameters
+        ----------
+        n_bins : int, or the edges themselves, optional
+            By default one for every 50 rows, from 2 to 100.
+        strategy : {"quantile", "uniform"}
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight; or if y_proba had shape (n, k):
+            the table then holds the largest probability of a row and none of the others.
+
+        Examples
+        --------
+        >>> table = ScoreTable()
+        >>> table.update([0, 0, 0, 1, 1], [0.1, 0.1, 0.1, 0.9, 0.1])
+        >>> table.assess(n_bins=2).angle
+        Bounds(value=66.0422, low=66.0422, high=66.0422)
+        """
+        if self._state.columns > 1:
+            raise ValueError(
+                "an assessment needs the pairs of all classes, but a ScoreTable of y_proba with "
+                f"shape (n, {self._state.columns}) has the largest of each row only: "
+                "use streaming.Assessment"
+            )
+        model = means.RiskProfile._of(self._state.model())
+        if n_bins is None:
+            n_bins = assessment.number_of_bins(self.n + self.n_omitted)
+        return assessment_bounds(
+            self._state, model, self._bins(n_bins, strategy, columns=False, pairs=True)
+        )
 
     def result(self) -> ScoreTableSummary:
         """Return a summary of the rows so far.

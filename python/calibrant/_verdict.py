@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,15 @@ from calibrant.means import RiskProfile
 if TYPE_CHECKING:
     from calibrant.assessment import AssessmentBins
 
-__all__ = ["angle_of", "angle_tolerance", "least_divergence", "too_many_bins", "verdict_of"]
+__all__ = [
+    "PairBins",
+    "angle_between",
+    "angle_of",
+    "angle_tolerance",
+    "least_divergence",
+    "too_many_bins",
+    "verdict_of",
+]
 
 #: Bins are too many if they alone make the source better by this much, in nats.
 LARGEST_OPTIMISM = 0.01
@@ -22,21 +31,40 @@ LEAST_EXPECTED = 0.05
 DEVIATIONS = 1.959963984540054
 
 
+@dataclass(frozen=True)
+class PairBins:
+    """What is needed here of an AssessmentBins."""
+
+    weights: np.ndarray
+    true_weights: np.ndarray
+    mean_scores: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+
 def angle_of(model: RiskProfile, source: RiskProfile) -> float:
     """Return the angle of the line through the three points, in degrees; NaN for one point."""
-    rise = model.decisiveness - model.robustness
-    run = source.decisiveness - source.robustness
+    return angle_between(
+        model.decisiveness - model.robustness, source.decisiveness - source.robustness
+    )
+
+
+def angle_between(rise: float, run: float) -> float:
+    """Return the angle of a line, in degrees; NaN for a point."""
     if rise == 0.0 and run == 0.0:
         return math.nan
     return math.degrees(math.atan2(rise, run))
 
 
-def _events(bins: AssessmentBins) -> float:
+def _events(bins: AssessmentBins | PairBins) -> float:
     with np.errstate(over="ignore"):
         return float(bins.true_weights.sum())
 
 
-def angle_tolerance(model: RiskProfile, source: RiskProfile, bins: AssessmentBins) -> float:
+def angle_tolerance(
+    model: RiskProfile, source: RiskProfile, bins: AssessmentBins | PairBins
+) -> float:
     """Return 1.96 standard deviations, in degrees, of the angle of calibrated probabilities.
 
     To first order in the counts of true pairs, the difference of the two spreads is the mean
@@ -64,7 +92,7 @@ def angle_tolerance(model: RiskProfile, source: RiskProfile, bins: AssessmentBin
     return math.degrees(DEVIATIONS * math.sqrt(variance) / (math.sqrt(2) * spread))
 
 
-def least_divergence(bins: AssessmentBins, n_classes: int) -> float:
+def least_divergence(bins: AssessmentBins | PairBins, n_classes: int) -> float:
     """Return the model / source accuracy below which chance is an unlikely explanation.
 
     For calibrated probabilities 2 N ln(source / model) is close to a chi-square variable with
@@ -96,7 +124,7 @@ def verdict_of(angle: float, tolerance: float, divergence: float, least: float) 
     return text
 
 
-def too_many_bins(bins: AssessmentBins, n_classes: int) -> str | None:
+def too_many_bins(bins: AssessmentBins | PairBins, n_classes: int) -> str | None:
     """Return a warning if they are."""
     events = _events(bins)
     optimism = len(bins) * (n_classes - 1) / (2.0 * n_classes * events)

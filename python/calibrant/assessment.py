@@ -210,11 +210,16 @@ class Assessment(Result):
 
 
 def default_bins(y_true: Any) -> int:
-    """Return how many bins the rows can support: 50 rows each, at least 2 and at most 100."""
+    """Return how many bins the rows can support."""
     try:
         n = len(y_true)
     except TypeError:
         n = 0  # not an array: refused when it is read
+    return number_of_bins(n)
+
+
+def number_of_bins(n: int) -> int:
+    """Return how many bins n rows can support: 50 rows each, at least 2 and at most 100."""
     return min(max(n // 50, 2), 100)
 
 

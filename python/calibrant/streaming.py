@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core, assessment, calibration, cumulative, means, scores
+from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
 from calibrant._event_accumulator import EventAccumulator
@@ -22,7 +23,9 @@ from calibrant._scorecard_stream import Scorecard
 
 __all__ = [
     "Assessment",
+    "AssessmentBounds",
     "Bounds",
+    "MeanBounds",
     "Reliability",
     "ReliabilityBounds",
     "RiskProfile",

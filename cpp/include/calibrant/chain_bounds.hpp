@@ -26,6 +26,7 @@ struct Chain {
 
     struct Bin {
         double amount = 0.0;
+        double hits = 0.0, misses = 0.0;
         double least_weight = 0.0, most_weight = 0.0;
         double reach = 1.0;                     // |amount| is at most so many times the weight
         std::size_t left = none, right = none;  // groups at its ends
@@ -37,6 +38,8 @@ struct Chain {
     struct Group {
         double positive = 0.0, negative = 0.0;  // sums of parts, both >= 0
         double least_left = 0.0, most_left = 0.0;
+        double hits = 0.0, misses = 0.0;
+        double needed = 0.0;  // weight that the bin before gets at least; 0 with several cuts
         double weight = 0.0;
         bool several = false;
 

@@ -52,6 +52,8 @@ public:
     [[nodiscard]] const Columns& low() const { return low_; }
     [[nodiscard]] const Columns& high() const { return high_; }
     [[nodiscard]] bool certain() const { return chain_.groups.empty(); }
+    // Shares of the total weight. The amounts are hits - scores.
+    [[nodiscard]] const Chain& chain() const { return chain_; }
 
 private:
     friend class ScoreCutter;
@@ -60,7 +62,7 @@ private:
     [[nodiscard]] Bounds widened(double value, double low, double high) const;
 
     Reliability likely_;
-    Chain chain_;  // amounts: hits - scores; all as shares of the total weight
+    Chain chain_;
     Columns low_, high_;
 };
 

@@ -1,0 +1,181 @@
+"""The model against the source, as far as a score table tells."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from calibrant import _core
+from calibrant._bounds import Bounds
+from calibrant._result import Result
+from calibrant._verdict import (
+    PairBins,
+    angle_between,
+    angle_tolerance,
+    least_divergence,
+    too_many_bins,
+    verdict_of,
+)
+from calibrant.calibration import ReliabilityBins
+from calibrant.means import RiskProfile
+
+__all__ = ["AssessmentBounds", "MeanBounds", "assessment_bounds"]
+
+#: More than the roundings of a quotient and of an angle, relatively; and the least doubles.
+SLACK, UNDERFLOW = 2.0**-49, 2.0**-1072
+
+
+@dataclass(frozen=True, repr=False)
+class MeanBounds(Result):
+    """Generalized means that are known up to intervals.
+
+    Attributes
+    ----------
+    decisiveness, accuracy, robustness : Bounds
+        With the powers 1, 0 and -2/3.
+    """
+
+    decisiveness: Bounds
+    accuracy: Bounds
+    robustness: Bounds
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class AssessmentBounds(Result):
+    """The model against the source, with intervals that hold what `calibrant.assess` gives.
+
+    Attributes
+    ----------
+    model : RiskProfile
+        Exact: `calibrant.risk_profile`, to the bit.
+    source, divergence : MeanBounds
+        The generalized means of the frequencies of the bins, and model / source.
+    angle : Bounds
+        In degrees; as for `calibrant.Assessment`. Its value is NaN where both spreads are 0.
+    tolerance : float
+        How far the angle of calibrated probabilities strays from 45 by chance; of the likely
+        bins.
+    verdict : str
+        That of the values; it says so if others within the intervals would have another.
+    bins : ReliabilityBins
+        The likely bins of all pairs; a hit is a pair that happened.
+    n, n_classes, n_omitted : int
+        Events taken in, classes, and rows dropped because a value was missing.
+    warning : str or None
+        Why the numbers should be read with care.
+    """
+
+    model: RiskProfile
+    source: MeanBounds
+    divergence: MeanBounds
+    angle: Bounds
+    tolerance: float
+    verdict: str
+    bins: ReliabilityBins
+    n: int
+    n_classes: int = 2
+    n_omitted: int = 0
+    warning: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything by name, ready for JSON; NaN becomes None."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        fields = {
+            name: value.to_dict() if isinstance(value, Result) else value
+            for name, value in plain.items()
+        }
+        fields["angle"] = {name: _or_none(x) for name, x in fields["angle"].items()}
+        return {**fields, "tolerance": _or_none(self.tolerance)}
+
+    def __repr__(self) -> str:
+        lines = [
+            f"AssessmentBounds of {self.n} rows, {self.n_classes} classes, {len(self.bins)} bins",
+            "                model   source           model / source",
+        ]
+        for name in ("decisiveness", "accuracy", "robustness"):
+            model = getattr(self.model, name)
+            parts = [getattr(part, name) for part in (self.source, self.divergence)]
+            shown = "  ".join(
+                f"{x.value:.4f} \N{PLUS-MINUS SIGN} {x.width / 2:<6.0g}" for x in parts
+            )
+            lines.append(f"  {name:<12}  {model:.4f}  {shown}".rstrip())
+        lines.append(f"  {self.verdict}")
+        if self.warning is not None:
+            lines.append(f"  {self.warning}")
+        return "\n".join(lines)
+
+
+def _or_none(x: float) -> float | None:
+    return None if math.isnan(x) else x
+
+
+def _ratio(model: float, source: Bounds, value: float, *, exact: bool) -> Bounds:
+    if exact:
+        return Bounds(value, value, value)
+    low = max(model / source.high * (1 - SLACK) - UNDERFLOW, 0.0)
+    high = model / source.low * (1 + SLACK) + UNDERFLOW
+    return Bounds(min(max(value, low), high), low, high)
+
+
+def _angle(model: RiskProfile, source: MeanBounds, *, certain: bool) -> Bounds:
+    """Return the angle: it falls as the source's spread grows (or rises, if rise < 0)."""
+    rise = model.decisiveness - model.robustness
+    value = angle_between(rise, source.decisiveness.value - source.robustness.value)
+    if certain:
+        return Bounds(value, value, value)
+    # No spread is negative, but for the rounding of the two means.
+    least = max(source.decisiveness.low - source.robustness.high, -SLACK)
+    most = max(source.decisiveness.high - source.robustness.low, least)
+    ends = sorted(math.degrees(math.atan2(rise, run)) for run in (least, most))
+    low, high = ends[0] - SLACK * abs(ends[0]), ends[1] + SLACK * abs(ends[1])
+    if math.isnan(value):
+        return Bounds(value, low, high)
+    return Bounds(min(max(value, low), high), low, high)
+
+
+def _verdict(angle: Bounds, tolerance: float, divergence: float, least: float) -> str:
+    text = verdict_of(angle.value, tolerance, divergence, least)
+    kinds = {
+        verdict_of(x, tolerance, divergence, least).split(":")[0]
+        for x in (angle.low, angle.value, angle.high)
+    }
+    if len(kinds) > 1:
+        text += (
+            f"; not certain: the angle lies between {angle.low:.1f}\N{DEGREE SIGN} "
+            f"and {angle.high:.1f}\N{DEGREE SIGN}"
+        )
+    return text
+
+
+def assessment_bounds(
+    table: _core.ScoreTable, model: RiskProfile, bins: _core.ScoreBounds
+) -> AssessmentBounds:
+    """Return what bins of the pairs of a table amount to."""
+    model_state = table.model()
+    source_state, *means = bins.source(model_state)
+    source = MeanBounds(*(Bounds(*mean) for mean in means))
+    names = ("decisiveness", "accuracy", "robustness")
+    divergence = MeanBounds(
+        *(
+            _ratio(
+                getattr(model, name),
+                getattr(source, name),
+                model_state.mean_ratio(i, source_state),
+                exact=bins.certain or math.isinf(model_state.log_mean(i)),  # a mean of 0
+            )
+            for i, name in enumerate(names)
+        )
+    )
+    likely = ReliabilityBins._of(bins.likely())
+    pairs = PairBins(likely.weights, likely.hits, likely.mean_scores)
+    angle = _angle(model, source, certain=bins.certain)
+    decisiveness, accuracy, robustness = (getattr(source, name).value for name in names)
+    values = RiskProfile(decisiveness, accuracy, robustness, model.n)
+    tolerance = angle_tolerance(model, values, pairs)
+    least = least_divergence(pairs, 2)
+    verdict = _verdict(angle, tolerance, divergence.accuracy.value, least)
+    return AssessmentBounds(
+        model, source, divergence, angle, tolerance, verdict, likely,
+        table.n, 2, table.n_omitted, too_many_bins(pairs, 2),
+    )  # fmt: skip
