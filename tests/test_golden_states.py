@@ -1,0 +1,156 @@
+"""Saved states of every accumulator, as a released version wrote them.
+
+``state/<version>/<accumulator>/<rows>.clbr`` are the bytes, ``state/<version>/results.json``
+the numbers that version read off them. They are read for ever and never written again; at a
+release, with its version,
+
+    python tests/test_golden_states.py
+
+(The states of a RiskProfile are those of test_state.py.)
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import streaming
+
+STATES = Path(__file__).parent / "state"
+MAKERS = {
+    "Scores": lambda: streaming.Scores(q_lim=0.001),
+    "Reliability": lambda: streaming.Reliability(n_bins=(0.0, 0.1, 0.3, 0.3, 1.0)),
+    "ScoreTable": streaming.ScoreTable,
+    "Scorecard": lambda: streaming.Scorecard(n_bins=5, q_lim=0.001),
+    "Spiegelhalter": streaming.Spiegelhalter,
+    "Assessment": lambda: streaming.Assessment(n_bins=5, q_lim=0.001),
+}
+
+
+def fractions(n, step=0.6180339887498949):
+    """Numbers in [0, 1) that need no random generator."""
+    return np.arange(1, n + 1) * step % 1.0
+
+
+def typical(n=40):
+    p = np.concatenate([fractions(n - 6), [0.0, 1.0, 0.5, 0.5, 1e-20, 1 - 2.0**-40]])
+    y = (fractions(n, 0.7320508075688772) < p).astype(int)
+    return {"y_true": y, "y_proba": p}
+
+
+def weighted():
+    weights = np.resize([1.0, 0.0, 0.1, 3.0, 1e-30, 2.5e10], 40)
+    return {**typical(), "sample_weight": weights}
+
+
+def multiclass():
+    p = fractions(60).reshape(20, 3) + 0.01
+    p /= p.sum(axis=1, keepdims=True)
+    p[3] = math.nan
+    return {"y_true": np.arange(20) * 7 % 3, "y_proba": p, "nan_policy": "omit"}
+
+
+ROWS = {
+    "empty": None,
+    "one_row": lambda: {"y_true": [1], "y_proba": [0.75]},
+    "typical": typical,
+    "weighted": weighted,
+    "multiclass": multiclass,
+}
+
+
+def made(accumulator, rows):
+    total = MAKERS[accumulator]()
+    if ROWS[rows] is not None:
+        total.update(**ROWS[rows]())
+    return total
+
+
+def result_of(total):
+    """The result's fields, or what it says if there is none."""
+    try:
+        fields = total.result().to_dict()
+    except ValueError as error:
+        return str(error)
+    if isinstance(total, streaming.ScoreTable) and total._state.columns == 1:
+        fields["source"] = total.assess(n_bins=4).source.to_dict()
+        fields["model"] = total.assess(n_bins=4).model.to_dict()
+    return fields
+
+
+def plain(fields):
+    """As JSON gives it back; words may change."""
+    if isinstance(fields, dict):
+        return {name: plain(value) for name, value in fields.items()}
+    if isinstance(fields, (list, tuple, np.ndarray)):
+        return [plain(value) for value in fields]
+    if isinstance(fields, (str, type(None))):
+        return type(fields).__name__
+    return float(fields)
+
+
+def assert_same(found, expected, where=""):
+    """Fields that were there are there; a later version may have more of them."""
+    if isinstance(expected, dict):
+        for name, value in expected.items():
+            assert_same(found[name], value, f"{where}.{name}")
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for i, value in enumerate(expected):
+            assert_same(found[i], value, f"{where}[{i}]")
+    elif isinstance(expected, str):
+        assert found == expected, where
+    else:
+        # A later version may have better logarithms.
+        assert found == pytest.approx(expected, rel=2.0**-46, abs=2.0**-50, nan_ok=True), where
+
+
+def saved_paths(version="*"):
+    return sorted(STATES.glob(f"{version}/*/*.clbr"))
+
+
+saved_files = pytest.mark.parametrize(
+    "path", saved_paths(), ids=lambda path: "-".join([*path.parts[-3:-1], path.stem])
+)
+
+
+@saved_files
+def test_states_of_released_versions(path):
+    """Read, written back as they are, with the numbers of then, and good for more."""
+    accumulator, rows = path.parent.name, path.stem
+    saved = path.read_bytes()
+    back = getattr(streaming, accumulator).from_bytes(saved)
+    assert back.to_bytes() == saved
+    results = json.loads(path.parents[1].joinpath("results.json").read_text())
+    assert_same(plain(result_of(back)), results[accumulator][rows])
+    total = made(accumulator, rows)
+    assert repr(back) == repr(total)
+    if rows != "empty":
+        back.merge(total).update(**ROWS[rows]())
+        total.merge(made(accumulator, rows)).merge(made(accumulator, rows))
+    assert_same(plain(result_of(back)), plain(result_of(total)))
+
+
+def test_there_are_saved_states_of_all_accumulators():
+    expected = {(accumulator, rows) for accumulator in MAKERS for rows in ROWS}
+    assert {(path.parent.name, path.stem) for path in saved_paths("0.1.0")} == expected
+
+
+def write(folder):
+    results = {}
+    for accumulator in MAKERS:
+        folder.joinpath(accumulator).mkdir(parents=True)
+        for rows in ROWS:
+            total = made(accumulator, rows)
+            folder.joinpath(accumulator, f"{rows}.clbr").write_bytes(total.to_bytes())
+            results.setdefault(accumulator, {})[rows] = plain(result_of(total))
+    folder.joinpath("results.json").write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write(STATES / calibrant.__version__)
