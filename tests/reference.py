@@ -6,6 +6,7 @@ means -2/3.
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -339,3 +340,44 @@ def corp(hits, scores, weights=None):
 
     fitted = score(fit.get)
     return score(Fraction) - fitted, score(lambda _: base_rate) - fitted, score(lambda _: base_rate)
+
+
+def walk(scores, hits, weights=None):
+    """Cumulative differences, their variance and the weight: [C W after each score], V, W."""
+    weights = [1] * len(scores) if weights is None else weights
+    rows = sorted(
+        (Fraction(float(s)), int(y), Fraction(w))
+        for s, y, w in zip(scores, hits, weights, strict=True)
+        if w > 0
+    )
+    places = [Fraction(0)]
+    for _, tie in itertools.groupby(rows, key=lambda row: row[0]):
+        places.append(places[-1] + sum(w * (y - s) for s, y, w in tie))
+    return places, sum(w * s * (1 - s) for s, _, w in rows), sum(w for *_, w in rows)
+
+
+def ks_and_kuiper(scores, hits, weights=None):
+    """Both statistics, to 60 digits."""
+    places, variance, _ = walk(scores, hits, weights)
+    found = max(map(abs, places)), max(places) - min(places)
+    with mpmath.workdps(DIGITS):
+        if variance == 0:
+            return tuple(mpmath.inf if x else mpmath.mpf(0) for x in found)
+        root = mpmath.sqrt(mpmath.mpf(variance.numerator) / variance.denominator)
+        return tuple(mpmath.mpf(x.numerator) / x.denominator / root for x in found)
+
+
+def ks_and_kuiper_of_many(scores, hits):
+    """The same for rows of weight 1, in whole multiples of 2^-1074."""
+    one = 2**1074
+    whole = [a * (one // b) for a, b in (float(s).as_integer_ratio() for s in scores)]
+    rows = sorted(zip(whole, map(int, hits), strict=True))
+    places = [0]
+    for _, tie in itertools.groupby(rows, key=lambda row: row[0]):
+        places.append(places[-1] + sum(y * one - s for s, y in tie))
+    variance = sum(s * (one - s) for s in whole)  # in multiples of 2^-2148
+    found = max(map(abs, places)), max(places) - min(places)
+    with mpmath.workdps(DIGITS):
+        if variance == 0:
+            return tuple(mpmath.inf if x else mpmath.mpf(0) for x in found)
+        return tuple(mpmath.mpf(x) / mpmath.sqrt(mpmath.mpf(variance)) for x in found)

@@ -92,6 +92,22 @@ GOOD = {
         calibrant.spiegelhalter_test,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "ks_test": (
+        calibrant.ks_test,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "kuiper_test of classes": (
+        lambda **rows: calibrant.kuiper_test(**rows, classes="per-class"),
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
+    "cumulative_differences": (
+        calibrant.cumulative_differences,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
     "streaming.Spiegelhalter of classes": (
         lambda **rows: streaming.Spiegelhalter().update(**rows),
         {

@@ -69,6 +69,18 @@ double mean(const ExactSum& a, const ExactSum& b) {
     return std::ldexp(ratio.value.high, static_cast<int>(exponent));
 }
 
+double over_root(Scaled a, Scaled b) {
+    const double even = b.exponent % 2 == 0 ? 1.0 : 2.0;
+    const DoubleDouble square{even * b.high, even * b.low};
+    const double root = std::sqrt(square.high);
+    const DoubleDouble left = square - DoubleDouble{root, 0.0} * DoubleDouble{root, 0.0};
+    const DoubleDouble both = DoubleDouble{root, 0.0} + DoubleDouble{left.high / (2.0 * root), 0.0};
+    const DoubleDouble quotient = DoubleDouble{a.high, a.low} / both;
+    const std::int64_t exponent = a.exponent - (b.exponent - (even == 1.0 ? 0 : 1)) / 2;
+    return std::ldexp(quotient.high,
+                      static_cast<int>(std::clamp<std::int64_t>(exponent, -3000, 3000)));
+}
+
 // 2 atanh(u) = 2 (u + u^3/3 + u^5/5 + ...) with u = f / (2 + f): u^2 is below 0.0295, so 21
 // terms reach 2^-107.
 DoubleDouble log1p(DoubleDouble f) {

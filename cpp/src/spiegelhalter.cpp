@@ -15,19 +15,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// a / sqrt(b) for b > 0, rounded once.
-double over_root(Scaled a, Scaled b) {
-    const double even = b.exponent % 2 == 0 ? 1.0 : 2.0;
-    const DoubleDouble square{even * b.high, even * b.low};
-    const double root = std::sqrt(square.high);
-    const DoubleDouble left = square - DoubleDouble{root, 0.0} * DoubleDouble{root, 0.0};
-    const DoubleDouble both = DoubleDouble{root, 0.0} + DoubleDouble{left.high / (2.0 * root), 0.0};
-    const DoubleDouble quotient = DoubleDouble{a.high, a.low} / both;
-    const std::int64_t exponent = a.exponent - (b.exponent - (even == 1.0 ? 0 : 1)) / 2;
-    return std::ldexp(quotient.high,
-                      static_cast<int>(std::clamp<std::int64_t>(exponent, -3000, 3000)));
-}
-
 }  // namespace
 
 // One thread's share of an update.

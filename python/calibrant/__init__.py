@@ -20,6 +20,8 @@ from calibrant.calibration import (
 from calibrant.config import get_num_threads, set_num_threads, show_config
 from calibrant.conventions import Conventions, conventions
 from calibrant.cumulative import (
+    ClasswiseTestResult,
+    CumulativeDifferences,
     TestResult,
     brownian_range_cdf,
     brownian_range_log_sf,
@@ -27,6 +29,9 @@ from calibrant.cumulative import (
     brownian_sup_cdf,
     brownian_sup_log_sf,
     brownian_sup_sf,
+    cumulative_differences,
+    ks_test,
+    kuiper_test,
     spiegelhalter_test,
 )
 from calibrant.means import (
@@ -64,9 +69,11 @@ __all__ = [
     "Assessment",
     "AssessmentBins",
     "BrierDecomposition",
+    "ClasswiseTestResult",
     "Conventions",
     "CorpDecomposition",
     "CrossEntropyProbability",
+    "CumulativeDifferences",
     "Estimate",
     "LogDecomposition",
     "MeanSpectrum",
@@ -93,10 +100,13 @@ __all__ = [
     "coupling_to_power",
     "cross_entropy_probability",
     "cumulative",
+    "cumulative_differences",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "ks_test",
+    "kuiper_test",
     "log_decomposition",
     "log_score",
     "maximum_calibration_error",

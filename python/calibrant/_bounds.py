@@ -13,7 +13,7 @@ from calibrant.calibration import ReliabilityBins
 if TYPE_CHECKING:
     from calibrant import _core
 
-__all__ = ["Bounds", "ReliabilityBounds", "ScoreTableSummary"]
+__all__ = ["Bounds", "ReliabilityBounds", "ScoreTableSummary", "TestBounds"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,6 +49,27 @@ class Bounds(Result):
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
+
+
+@dataclass(frozen=True, repr=False)
+class TestBounds(Result):
+    """A test that is known up to intervals.
+
+    Attributes
+    ----------
+    statistic, pvalue, log_pvalue : Bounds
+        Each holds what `TestResult` has for all rows at once.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    statistic: Bounds
+    pvalue: Bounds
+    log_pvalue: Bounds
+    n: int = 0
+    n_omitted: int = 0
 
 
 @dataclass(frozen=True, repr=False, eq=False)

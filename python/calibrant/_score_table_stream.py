@@ -9,8 +9,9 @@ import numpy as np
 from calibrant import _core, assessment, calibration, means
 from calibrant._assessment_bounds import AssessmentBounds, assessment_bounds
 from calibrant._bins import bin_edges, check_strategy, checked_number
-from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
+from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._refinement import Refinement
 
 __all__ = ["ScoreTable"]
 
@@ -149,3 +150,48 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         """
         error = self.expected_calibration_error()
         return ScoreTableSummary(error, self._state.cells, self.n, self.n_omitted)
+
+    def ks(self) -> TestBounds:
+        """Return bounds on `calibrant.ks_test` of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        return self._test_bounds(_core.ks_bounds(self._state))
+
+    def kuiper(self) -> TestBounds:
+        """Return bounds on `calibrant.kuiper_test` of the rows so far; errors as for `ks`."""
+        return self._test_bounds(_core.kuiper_bounds(self._state))
+
+    def _test_bounds(self, bounds: tuple[tuple[float, float, float], ...]) -> TestBounds:
+        statistic, pvalue, log_pvalue = (Bounds(*numbers) for numbers in bounds)
+        return TestBounds(statistic, pvalue, log_pvalue, self.n, self.n_omitted)
+
+    def refine(self, *, max_rows: int = 10_000_000) -> Refinement:
+        """Begin a second pass over the same rows, which makes `ks` and `kuiper` exact.
+
+        Parameters
+        ----------
+        max_rows : int
+            How many rows may be kept in memory, at 16 bytes each: those of the cells in which an
+            extreme may lie, usually a few percent of all. The number is known beforehand.
+
+        Raises
+        ------
+        ValueError
+            If more rows would have to be kept, if there is no row, or none with a positive
+            weight.
+
+        Examples
+        --------
+        >>> table = ScoreTable()
+        >>> table.update([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.125])
+        >>> again = table.refine()
+        >>> again.update([0, 1], [0.25, 0.75])
+        >>> again.update([1, 0], [0.5, 0.125])
+        >>> again.ks()
+        TestResult(statistic=0.437595, pvalue=0.997973, log_pvalue=-0.00202927, n=4, sigma=0.214239)
+        """
+        return Refinement(self._state, max_rows)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -23,10 +22,18 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._inputs import resolve
 from calibrant._labels import class_codes
-from calibrant._result import Result
+from calibrant._test_result import ClasswiseTestResult, TestResult
+from calibrant._walks import (
+    CumulativeDifferences,
+    cumulative_differences,
+    ks_test,
+    kuiper_test,
+)
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
+    "ClasswiseTestResult",
+    "CumulativeDifferences",
     "TestResult",
     "brownian_range_cdf",
     "brownian_range_log_sf",
@@ -34,44 +41,13 @@ __all__ = [
     "brownian_sup_cdf",
     "brownian_sup_log_sf",
     "brownian_sup_sf",
+    "cumulative_differences",
+    "ks_test",
+    "kuiper_test",
     "spiegelhalter_test",
 ]
 
 Alternative = Literal["two-sided", "greater", "less"]
-
-
-@dataclass(frozen=True, repr=False)
-class TestResult(Result):
-    """What a test of calibration says.
-
-    Attributes
-    ----------
-    statistic : float
-    pvalue : float
-        The probability of such a statistic, or one further out, if the scores are right.
-    log_pvalue : float
-        Its natural logarithm, which is finite where the p-value is too small for a float.
-    alternative : {"two-sided", "greater", "less"}
-        Which statistics count as further out.
-    n, n_omitted : int
-        Rows taken in, and rows dropped because a value was missing.
-    """
-
-    __test__ = False  # no test of pytest's
-
-    statistic: float
-    pvalue: float
-    log_pvalue: float
-    alternative: str = "two-sided"
-    n: int = 0
-    n_omitted: int = 0
-
-    @classmethod
-    def _of(cls, state: _core.Spiegelhalter, alternative: str) -> TestResult:
-        return cls(
-            state.statistic(), state.pvalue(alternative), state.log_pvalue(alternative),
-            alternative, state.n, state.n_omitted,
-        )  # fmt: skip
 
 
 def spiegelhalter_test(

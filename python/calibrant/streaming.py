@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from calibrant import _core, assessment, calibration, cumulative, means, scores
 from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
-from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary
+from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 
@@ -26,6 +27,7 @@ __all__ = [
     "AssessmentBounds",
     "Bounds",
     "MeanBounds",
+    "Refinement",
     "Reliability",
     "ReliabilityBounds",
     "RiskProfile",
@@ -34,6 +36,7 @@ __all__ = [
     "Scorecard",
     "Scores",
     "Spiegelhalter",
+    "TestBounds",
 ]
 
 

@@ -26,6 +26,9 @@ ScaledDoubleDouble divide(Scaled a, Scaled b);
 // a / b, rounded once; NaN where b is 0.
 double mean(const ExactSum& a, const ExactSum& b);
 
+// a / sqrt(b) for b > 0, rounded once.
+double over_root(Scaled a, Scaled b);
+
 DoubleDouble log1p(DoubleDouble f);  // 1 + f in [0.7, 1.42]
 DoubleDouble multiple_of_ln2(std::int64_t exponent);
 

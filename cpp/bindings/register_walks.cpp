@@ -1,0 +1,125 @@
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "calibrant/cumulative.hpp"
+#include "calibrant/score_walk.hpp"
+#include "calibrant/tails.hpp"
+#include "register.hpp"
+#include "scored_inputs.hpp"
+#include "unlocked.hpp"
+
+namespace calibrant::bindings {
+namespace {
+
+// A walk's tests as (statistic, pvalue, log_pvalue) of KS and of Kuiper, sigma, n, n_omitted.
+py::tuple as_tuple(const WalkTests& tests) {
+    return run_standard([&] {
+        const double ks = tests.ks(), kuiper = tests.kuiper();
+        return py::make_tuple(
+            py::make_tuple(ks, brownian_sup_sf(ks), brownian_sup_log_sf(ks)),
+            py::make_tuple(kuiper, brownian_range_sf(kuiper), brownian_range_log_sf(kuiper)),
+            tests.sigma(), tests.n, tests.omitted);
+    });
+}
+
+using TestsOfRows = WalkTests (*)(const ScoredRows&, Poll);
+
+void register_walk_tests(py::module_& m, const char* name, TestsOfRows function) {
+    using namespace py::literals;
+    m.def(
+        name,
+        [function](const py::object& y_true, const py::object& y_proba,
+                   const py::object& sample_weight, bool omit_missing, std::int64_t scoring) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = scored(inputs, scoring);
+            WalkTests tests;
+            run_unlocked(inputs.n_values(), [&] { tests = function(rows, poll_signals); });
+            return as_tuple(tests);
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
+}
+
+py::array_t<double> as_array(const std::vector<double>& values) {
+    return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::tuple differences(const py::object& y_true, const py::object& y_proba,
+                      const py::object& sample_weight, bool omit_missing, std::int64_t scoring,
+                      bool by_label) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    const ScoredRows rows = scored(inputs, scoring);
+    Differences result;
+    run_unlocked(inputs.n_values(),
+                 [&] { result = cumulative_differences(rows, by_label, poll_signals); });
+    return py::make_tuple(as_array(result.fractions), as_array(result.scores),
+                          as_array(result.values), result.sigma, result.n, result.omitted);
+}
+
+// (value, low, high) of the statistic, of its p-value and of its logarithm. The laws are good to
+// 1e-15, and so their bounds are widened by more.
+template <class Law, class LogLaw>
+py::tuple with_pvalues(const Bounds& x, const Law& law, const LogLaw& log_law) {
+    const bool certain = x.low == x.high;
+    const double slack = certain ? 0.0 : 0x1p-48;
+    const double least = law(x.high), greatest = law(x.low);
+    return py::make_tuple(py::make_tuple(x.value, x.low, x.high),
+                          py::make_tuple(law(x.value), least * (1.0 - slack),
+                                         std::min(1.0, greatest * (1.0 + slack))),
+                          py::make_tuple(log_law(x.value), log_law(x.high) * (1.0 + slack),
+                                         log_law(x.low) * (1.0 - slack)));
+}
+
+py::tuple bounds_of(const ScoreTable& table, bool ks) {
+    return run_standard([&] {
+        const ScoreWalk walk(table);
+        return ks ? with_pvalues(walk.ks(), brownian_sup_sf, brownian_sup_log_sf)
+                  : with_pvalues(walk.kuiper(), brownian_range_sf, brownian_range_log_sf);
+    });
+}
+
+void register_refiner(py::module_& m) {
+    using namespace py::literals;
+    py::class_<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
+        .def(py::init([](const ScoreTable& table, std::uint64_t most_rows) {
+                 return run_standard([&] { return WalkRefiner(table, most_rows); });
+             }),
+             "table"_a, "most_rows"_a)
+        .def(
+            "update",
+            [](WalkRefiner& self, const py::object& y_true, const py::object& y_proba,
+               const py::object& sample_weight, bool omit_missing) {
+                const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+                const ScoredRows rows = scored(inputs, scoring_either);
+                WalkRefiner::Batch batch;
+                // What `read` uses of self does not change.
+                run_unlocked(inputs.n_values(), [&] { batch = self.read(rows, poll_signals); });
+                self.add(std::move(batch));
+            },
+            "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a)
+        .def_property_readonly("n", &WalkRefiner::count)
+        .def_property_readonly("n_omitted", &WalkRefiner::omitted)
+        .def_property_readonly("n_kept", &WalkRefiner::kept)
+        .def("tests", [](const WalkRefiner& self) {
+            return as_tuple(run_standard([&] { return self.tests(); }));
+        });
+}
+
+}  // namespace
+
+void register_walks(py::module_& m) {
+    using namespace py::literals;
+    register_walk_tests(m, "walk_tests", walk_tests);
+    register_walk_tests(m, "sorted_walk_tests", sorted_walk_tests);
+    m.def("cumulative_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "scoring"_a, "by_label"_a);
+    m.def("ks_bounds", [](const ScoreTable& table) { return bounds_of(table, true); }, "table"_a);
+    m.def(
+        "kuiper_bounds", [](const ScoreTable& table) { return bounds_of(table, false); },
+        "table"_a);
+    register_refiner(m);
+}
+
+}  // namespace calibrant::bindings

@@ -1,0 +1,48 @@
+// Tests of calibration by cumulative differences (walk.hpp; Arrieta-Ibarra, Gujral, Tannen,
+// Tygert, Xu 2022), of rows in memory: KS and Kuiper's from one computation, and the curve.
+//
+// Rows of weight 1 are not sorted (walk_cells.cpp). A first pass sums them in score cells, which
+// gives the walk at each edge between cells; inside a cell it cannot rise by more than the hits'
+// sum of 1 - s, nor fall by more than the others' sum of s, so most cells cannot hold an extreme.
+// A second pass gathers and sorts the rows of those that may. If these are many, if rows are few
+// or have weights, all are sorted.
+//
+// Every sum is exact: the order of rows, threads and the way taken cannot be seen in the results.
+// The one exception are weights that reach over more than 80 binary digits, which
+// sorted_scores.hpp rounds. Extra memory: some 5 MB and 8 bytes per row gathered; where all are
+// sorted, that of SortedScores.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "calibrant/parallel.hpp"
+#include "calibrant/scored_rows.hpp"
+#include "calibrant/walk.hpp"
+
+namespace calibrant {
+
+// Rows are binary, of_class or top_label. Throws as for_each_chunk does, and InvalidInput at a
+// bad row or where no row has weight.
+[[nodiscard]] WalkTests walk_tests(const ScoredRows& rows, Poll poll);
+
+// The same with all rows sorted, whatever they are like.
+[[nodiscard]] WalkTests sorted_walk_tests(const ScoredRows& rows, Poll poll);
+
+// The same by cells; false, and then only the variance and counts are valid, if too many rows
+// would have to be gathered. Rows without weights.
+[[nodiscard]] bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests);
+
+// The walk, over the weight of all rows: where it is after the rows up to each score. The first
+// point is its start, with score 0.
+struct Differences {
+    std::vector<double> fractions, scores, values;
+    double sigma = 0.0;
+    std::uint64_t n = 0, omitted = 0;
+};
+
+// by_label: hits are not those of the rows but as if labels were sorted too, those of 0 first.
+[[nodiscard]] Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll poll);
+
+}  // namespace calibrant
