@@ -136,6 +136,22 @@ GOOD = {
         calibrant.smooth_calibration_error,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "roc_auc": (
+        calibrant.roc_auc,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "roc_curve": (
+        calibrant.roc_curve,
+        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
+    ),
+    "accuracy_rejection_auc of classes": (
+        calibrant.accuracy_rejection_auc,
+        {
+            "y_true": [0, 2, 1],
+            "y_proba": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
     "top_label_ece": (
         lambda **rows: calibrant.top_label_ece(**rows, strategy="quantile"),
         {
@@ -250,7 +266,7 @@ SPOILED = [
     (None, "a dict", lambda _: {"a": 1}, TypeError, r"{0} must be an array of real numbers, got dict"),
     (None, "a string", lambda _: "0.5", TypeError, r"{0} must be an array of real numbers, got str"),
     (("y_true", "y_proba", "p", "q"), "None", lambda _: None, TypeError, r"{0} must be an array of .*, got None"),
-    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"(a (mean|score|scorecard|calibration error)|the test) needs a row with positive weight, all 3 have weight 0"),
+    (("sample_weight",), "all zero", lambda _: np.zeros(3), ValueError, r"(a (mean|score|scorecard|calibration error)|the (test|area under the .* curve)) needs a row with positive weight, all 3 have weight 0"),
 ]  # fmt: skip
 
 

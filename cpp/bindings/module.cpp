@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
     register_decompositions(m);
     register_means(m);
     register_assessment(m);  // after means: it gives risk profiles
+    register_roc(m);
     register_score_table(m);
     register_scorecard(m);
     register_scores(m);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "calibrant/roc.hpp"
 #include "calibrant/score_bounds.hpp"
 #include "calibrant/source_bounds.hpp"
 #include "event_inputs.hpp"
@@ -100,6 +101,10 @@ void register_score_table(py::module_& m) {
                                        all.begin(), all.end(),
                                        [](const ScoreTable::Cell* cell) { return cell->n != 0; });
                                })
+        .def("roc_auc",
+             [](const ScoreTable& self) {
+                 return as_tuple(run_standard([&] { return roc_auc(self); }));
+             })
         .def(
             "equal_count",
             [](const ScoreTable& self, std::size_t n_bins, bool columns) {

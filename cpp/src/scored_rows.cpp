@@ -37,11 +37,14 @@ ScoredBlock::ScoredBlock(const ScoredRows& rows)
 
 bool ScoredBlock::load(const ScoredRows& rows, std::size_t begin, std::size_t count) {
     binary_ = rows.scoring == Scoring::binary;
-    if (rows.scoring == Scoring::top_label) return load_top_labels(rows.events, begin, count);
+    if (rows.scoring == Scoring::top_label && rows.events.is_matrix) {
+        return load_top_labels(rows.events, begin, count);
+    }
     if (column_) return load_column(rows, begin, count);
     if (!load_outcomes(rows.events, begin, count, outcomes_)) return false;
     if (rows.scoring == Scoring::pairs) score_pairs(rows);
     if (rows.scoring == Scoring::of_class) score_class(rows);
+    if (rows.scoring == Scoring::top_label) score_either();
     return true;
 }
 
@@ -63,6 +66,14 @@ void ScoredBlock::score_class(const ScoredRows& rows) {
         const double p = matrix ? values[rows.of_class] : values[0];
         score_[i] = clipped(!matrix && rows.of_class == 0 ? 1.0 - p : p, rows.q_lim);
         hit_[i] = static_cast<std::size_t>(outcomes_.label[i]) == rows.of_class ? 1 : 0;
+    }
+}
+
+void ScoredBlock::score_either() {
+    for (std::size_t i = 0; i < outcomes_.n; ++i) {
+        const double p = outcomes_.p[i];
+        score_[i] = std::max(p, 1.0 - p);
+        hit_[i] = (outcomes_.label[i] == 1) == (p >= 0.5) ? 1 : 0;
     }
 }
 

@@ -47,6 +47,7 @@ from calibrant.means import (
     risk_profile,
     tsallis_entropy,
 )
+from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
 from calibrant.scorecards import Estimate, Scorecard, scorecard
 from calibrant.scores import (
     BrierDecomposition,
@@ -80,10 +81,12 @@ __all__ = [
     "MurphyDecomposition",
     "ReliabilityBins",
     "RiskProfile",
+    "RocCurve",
     "ScoreSummary",
     "Scorecard",
     "TestResult",
     "__version__",
+    "accuracy_rejection_auc",
     "assess",
     "brier_decomposition",
     "brier_score",
@@ -117,6 +120,8 @@ __all__ = [
     "reliability_bins",
     "renyi_entropy",
     "risk_profile",
+    "roc_auc",
+    "roc_curve",
     "scorecard",
     "scorecards",
     "scores",

@@ -140,6 +140,18 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
             self._state, model, self._bins(n_bins, strategy, columns=False, pairs=True)
         )
 
+    def roc_auc(self) -> Bounds:
+        """Return bounds on `calibrant.roc_auc` of the rows so far, or of the top labels.
+
+        Only pairs inside a cell whose scores differ are uncertain.
+
+        Raises
+        ------
+        ValueError
+            If there are no hits or no misses.
+        """
+        return Bounds(*self._state.roc_auc())
+
     def result(self) -> ScoreTableSummary:
         """Return a summary of the rows so far.
 

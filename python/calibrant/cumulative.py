@@ -30,11 +30,14 @@ from calibrant._walks import (
     kuiper_test,
 )
 from calibrant.means import NanPolicy, check_nan_policy
+from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
 
 __all__ = [
     "ClasswiseTestResult",
     "CumulativeDifferences",
+    "RocCurve",
     "TestResult",
+    "accuracy_rejection_auc",
     "brownian_range_cdf",
     "brownian_range_log_sf",
     "brownian_range_sf",
@@ -44,6 +47,8 @@ __all__ = [
     "cumulative_differences",
     "ks_test",
     "kuiper_test",
+    "roc_auc",
+    "roc_curve",
     "spiegelhalter_test",
 ]
 

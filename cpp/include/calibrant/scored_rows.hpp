@@ -6,7 +6,8 @@
 //                shape (n,) gives class 0 the double nearest to 1 - p)
 //   pairs        all classes of a row, one after the other as with of_class
 //   top_label    the largest probability of the row, the first of equals; hit where the label
-//                is its class
+//                is its class (y_proba of shape (n,): the larger of p and the double nearest to
+//                1 - p, class 1 from p = 1/2 on)
 //
 // Scores of pairs and of_class are clipped to [q_lim, 1 - q_lim].
 #pragma once
@@ -69,6 +70,7 @@ private:
     [[nodiscard]] bool load_column(const ScoredRows& rows, std::size_t begin, std::size_t count);
     void score_class(const ScoredRows& rows);
     void score_pairs(const ScoredRows& rows);
+    void score_either();
     [[nodiscard]] bool load_top_labels(const Events& events, std::size_t begin, std::size_t count);
 
     std::optional<Column> column_;  // of_class, where it can be read alone

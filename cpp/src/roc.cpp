@@ -1,0 +1,260 @@
+#include "calibrant/roc.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "calibrant/check.hpp"
+#include "calibrant/double_double.hpp"
+#include "calibrant/score_pairs.hpp"
+#include "calibrant/sorted_scores.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+void require_rows(const char* what, std::uint64_t n, bool has_weight) {
+    if (has_weight) return;
+    throw InvalidInput(what + (n == 0 ? std::string(" needs at least one row, got none")
+                                      : " needs a row with positive weight, all " +
+                                            std::to_string(n) + " have weight 0"));
+}
+
+void require_pairs(std::uint64_t n, bool has_hits, bool has_misses) {
+    require_rows("the area under the ROC curve", n, has_hits || has_misses);
+    if (has_hits && has_misses) return;
+    throw InvalidInput(
+        std::string("the area under the ROC curve is not defined: it needs positives and "
+                    "negatives, and no ") +
+        (has_hits ? "negative" : "positive") + " has a positive weight");
+}
+
+void require_pairs(const ScorePairs& pairs) {
+    require_pairs(pairs.n, pairs.hits != 0, pairs.misses != 0);
+}
+
+DoubleDouble wide(UInt128 x) {
+    const auto high = static_cast<double>(x);
+    return {high, static_cast<double>(static_cast<Int128>(x - static_cast<UInt128>(high)))};
+}
+
+DoubleDouble twice(DoubleDouble x) { return {2.0 * x.high, 2.0 * x.low}; }
+
+// a / b, rounded once.
+double ratio(UInt128 a, UInt128 b) {
+    if (((a | b) >> 53) == 0) return static_cast<double>(a) / static_cast<double>(b);
+    return (wide(a) / wide(b)).high;
+}
+
+ExactSum half(const ExactSum& sum) {
+    ExactSum factor;
+    factor.add(0.5);
+    return factor * sum;
+}
+
+// Over ascending scores: the hits and misses that the scores themselves predict.
+struct Predicted {
+    DoubleDouble hits, misses, twice_won;
+
+    void add(double score, UInt128 weight) {
+        const DoubleDouble w = wide(weight);
+        const DoubleDouble more_hits = w * DoubleDouble{score, 0.0};
+        const DoubleDouble more_misses = w * (DoubleDouble{1.0, 0.0} - DoubleDouble{score, 0.0});
+        twice_won = twice_won + more_hits * (twice(misses) + more_misses);
+        hits = hits + more_hits;
+        misses = misses + more_misses;
+    }
+    [[nodiscard]] bool defined() const { return hits.high > 0.0 && misses.high > 0.0; }
+    [[nodiscard]] double area() const {
+        return defined() ? (twice_won / twice(hits * misses)).high : nan;
+    }
+};
+
+// What of a total is not below, as a share of the total.
+double share_from(DoubleDouble below, DoubleDouble total) {
+    return std::clamp(((total - below) / total).high, 0.0, 1.0);
+}
+
+// DeLong's two sums of squares, over ascending scores.
+class DeLong {
+public:
+    explicit DeLong(const ScorePairs& pairs)
+        : pairs_(pairs),
+          hits_(wide(pairs.hits)),
+          misses_(wide(pairs.misses)),
+          area_(pairs.wide_area()) {}
+
+    void add(UInt128 hits, UInt128 misses) {
+        if (hits != 0) {
+            const DoubleDouble won = wide(2 * misses_below_ + misses) / twice(misses_) - area_;
+            of_hits_ = of_hits_ + wide(hits) * won * won;
+        }
+        hits_below_ += hits;
+        if (misses != 0) {
+            const UInt128 above = pairs_.hits - hits_below_;
+            const DoubleDouble lost = wide(2 * above + hits) / twice(hits_) - area_;
+            of_misses_ = of_misses_ + wide(misses) * lost * lost;
+        }
+        misses_below_ += misses;
+    }
+
+    [[nodiscard]] double standard_error() const {
+        const double variance = part(of_hits_, hits_).high + part(of_misses_, misses_).high;
+        return std::sqrt(variance);
+    }
+
+private:
+    // squares / (total (rows - 1)), where the total in units is so many rows.
+    [[nodiscard]] DoubleDouble part(DoubleDouble squares, DoubleDouble total) const {
+        const DoubleDouble rows{std::ldexp(total.high, pairs_.unit_exponent),
+                                std::ldexp(total.low, pairs_.unit_exponent)};
+        if (!(rows.high > 1.0)) return {nan, nan};
+        return squares / total / (rows - DoubleDouble{1.0, 0.0});
+    }
+
+    const ScorePairs& pairs_;
+    DoubleDouble hits_, misses_, area_, of_hits_, of_misses_;
+    UInt128 hits_below_ = 0, misses_below_ = 0;
+};
+
+// Indices of at most max_points points, in order.
+std::vector<std::size_t> thinned(const RocCurve::Rates& rates, std::size_t max_points) {
+    const std::size_t last = rates.true_positive.size() - 1;
+    const std::size_t parts = (max_points - 2) / 2;
+    const auto excess = [&](std::size_t i) {
+        return rates.true_positive[i] - rates.false_positive[i];
+    };
+    const auto part_of = [&](std::size_t i) {
+        const double way = 0.5 * (rates.true_positive[i] + rates.false_positive[i]);
+        return static_cast<std::size_t>(way * static_cast<double>(parts));
+    };
+    std::vector<std::size_t> kept{0};
+    for (std::size_t begin = 1; begin < last;) {
+        std::size_t end = begin, lowest = begin, highest = begin;
+        for (; end < last && part_of(end) == part_of(begin); ++end) {
+            if (excess(end) < excess(lowest)) lowest = end;
+            if (excess(end) > excess(highest)) highest = end;
+        }
+        kept.push_back(std::min(lowest, highest));
+        if (lowest != highest) kept.push_back(std::max(lowest, highest));
+        begin = end;
+    }
+    kept.push_back(last);
+    return kept;
+}
+
+void keep(std::vector<double>& values, const std::vector<std::size_t>& kept) {
+    for (std::size_t i = 0; i < kept.size(); ++i) values[i] = values[kept[i]];
+    values.resize(kept.size());
+    values.shrink_to_fit();
+}
+
+void thin(RocCurve& curve, std::size_t max_points) {
+    if (curve.thresholds.size() <= max_points) return;
+    const std::vector<std::size_t> kept = thinned(curve.actual, max_points);
+    keep(curve.thresholds, kept);
+    for (RocCurve::Rates* rates : {&curve.actual, &curve.predicted}) {
+        keep(rates->false_positive, kept);
+        keep(rates->true_positive, kept);
+    }
+}
+
+}  // namespace
+
+RocArea roc_auc(const ScoredRows& rows, Poll poll) {
+    const ScorePairs pairs = count_pairs(rows, poll);
+    require_pairs(pairs);
+    return {pairs.area(), std::ldexp(wide(pairs.hits).high, pairs.unit_exponent)};
+}
+
+RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
+    const SortedScores scores(rows, poll);
+    const ScorePairs pairs = count_pairs(scores, poll);
+    require_pairs(pairs);
+    Predicted total;
+    std::size_t distinct = 0;
+    scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128) {
+        total.add(score, weight);
+        ++distinct;
+    });
+
+    RocCurve curve;
+    curve.thresholds.assign(distinct + 1, std::numeric_limits<double>::infinity());
+    const double first = total.defined() ? 0.0 : nan;
+    curve.actual = {std::vector<double>(distinct + 1), std::vector<double>(distinct + 1)};
+    curve.predicted = {std::vector<double>(distinct + 1, first),
+                       std::vector<double>(distinct + 1, first)};
+    UInt128 hits_below = 0, misses_below = 0;
+    Predicted below;
+    DeLong variance(pairs);
+    std::size_t point = distinct;
+    scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128 hits) {
+        curve.thresholds[point] = score;
+        curve.actual.true_positive[point] = ratio(pairs.hits - hits_below, pairs.hits);
+        curve.actual.false_positive[point] = ratio(pairs.misses - misses_below, pairs.misses);
+        if (total.defined()) {
+            curve.predicted.true_positive[point] = share_from(below.hits, total.hits);
+            curve.predicted.false_positive[point] = share_from(below.misses, total.misses);
+        }
+        below.add(score, weight);
+        variance.add(hits, weight - hits);
+        hits_below += hits;
+        misses_below += weight - hits;
+        --point;
+    });
+    curve.area = pairs.area();
+    curve.standard_error = variance.standard_error();
+    curve.predicted_area = total.area();
+    curve.n = scores.count();
+    curve.omitted = scores.omitted();
+    thin(curve, max_points);
+    return curve;
+}
+
+double accuracy_rejection_auc(const ScoredRows& rows, Poll poll) {
+    const SortedScores scores(rows, poll);
+    UInt128 weight_kept = 0, hits_kept = 0;
+    scores.for_each_score(poll, [&](double, UInt128 weight, UInt128 hits) {
+        weight_kept += weight;
+        hits_kept += hits;
+    });
+    require_rows("the area under the accuracy-rejection curve", scores.count(), weight_kept != 0);
+    const DoubleDouble all = wide(weight_kept);
+    DoubleDouble area;
+    scores.for_each_score(poll, [&](double, UInt128 weight, UInt128 hits) {
+        area = area + wide(weight) * (wide(hits_kept) / wide(weight_kept));
+        weight_kept -= weight;
+        hits_kept -= hits;
+    });
+    return (area / all).high;
+}
+
+Bounds roc_auc(const ScoreTable& table) {
+    ExactSum hits, misses, won, uncertain;  // the latter two in pairs
+    for (const ScoreTable::Cell* cell : table.filled()) {
+        ScoreTable::Sums sums;
+        table.add_to(sums, *cell);
+        ExactSum of_misses = sums.weight;
+        of_misses.subtract(sums.hits);
+        won.merge(sums.hits * misses);
+        ExactSum inside = sums.hits * of_misses;
+        if (cell->least == cell->greatest) {
+            won.merge(half(inside));
+        } else {
+            uncertain.merge(inside);
+        }
+        hits.merge(sums.hits);
+        misses.merge(of_misses);
+    }
+    require_pairs(table.count(), !hits.is_zero(), !misses.is_zero());
+    const ExactSum pairs = hits * misses;
+    const double low = mean(won, pairs);
+    won.merge(half(uncertain));
+    const double value = mean(won, pairs);
+    won.merge(half(uncertain));
+    return {value, low, mean(won, pairs)};
+}
+
+}  // namespace calibrant

@@ -1,0 +1,374 @@
+#include "calibrant/score_pairs.hpp"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "calibrant/double_double.hpp"
+#include "calibrant/kernels.hpp"
+#include "calibrant/score_cells.hpp"
+
+namespace calibrant {
+namespace {
+
+using Bits = std::uint64_t;  // of a score: they are ordered as the scores are
+
+// Memory that is written once costs a page fault for every page: better a few large ones. Only a
+// wish, whose refusal changes nothing.
+void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    (void)::madvise(memory, bytes, MADV_HUGEPAGE);
+#endif
+}
+
+// Buckets of neighbouring score cells that hold about equally many rows each, as a sample of the
+// rows has it.
+class CellBuckets {
+public:
+    explicit CellBuckets(const ScoredRows& rows) : of_cell_(n_score_cells, 0) {
+        const std::size_t n = rows.size();
+        const std::size_t wanted = std::clamp<std::size_t>(n / bucket_rows, 1, most_buckets);
+        std::vector<Sampled> cells(n_score_cells);
+        sample(rows, cells);
+        std::uint64_t total = 0, before = 0;
+        for (const Sampled& cell : cells) total += cell.n;
+        for (std::size_t k = 0; k < cells.size(); ++k) {
+            of_cell_[k] = static_cast<std::uint16_t>(before * wanted / std::max<Bits>(total, 1));
+            before += cells[k].n;
+            crowded_ = crowded_ || (cells[k].n > total / crowded_share && !cells[k].one_tie());
+        }
+        size_ = of_cell_.back() + std::size_t{1};
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] std::uint16_t of(std::uint32_t cell) const { return of_cell_[cell]; }
+    // Whether one cell has much of all rows: only one thread could be at work on it.
+    [[nodiscard]] bool crowded() const { return crowded_; }
+
+private:
+    static constexpr std::size_t bucket_rows = std::size_t{1} << 14;
+    static constexpr std::size_t most_buckets = 512;
+    static constexpr std::size_t sampled_blocks = 64;
+    static constexpr std::uint64_t crowded_share = 16;
+
+    struct Sampled {
+        std::uint32_t n = 0;
+        double least = 1.0, greatest = 0.0;
+        [[nodiscard]] bool one_tie() const { return least == greatest; }
+    };
+
+    // Blocks at equal distances. A bad row among them is found again when all are read.
+    static void sample(const ScoredRows& rows, std::vector<Sampled>& cells) {
+        ScoredBlock block(rows);
+        const std::size_t blocks = std::min(sampled_blocks, rows.size() / block.most_rows());
+        alignas(64) std::uint32_t cell[block_rows];
+        alignas(64) std::int64_t offset[block_rows];
+        for (std::size_t k = 0; k < blocks; ++k) {
+            const std::size_t begin = rows.size() / blocks * k;
+            if (!block.load(rows, begin, std::min(block.most_rows(), rows.size() - begin)))
+                continue;
+            kernels().places(block.score(), block.n(), cell, offset);
+            for (std::size_t i = 0; i < block.n(); ++i) {
+                Sampled& to = cells[cell[i]];
+                ++to.n;
+                to.least = std::min(to.least, block.score()[i]);
+                to.greatest = std::max(to.greatest, block.score()[i]);
+            }
+        }
+    }
+
+    std::vector<std::uint16_t> of_cell_;
+    std::size_t size_ = 1;
+    bool crowded_ = false;
+};
+
+// One thread's keys in lists of pages, two lists a bucket: of misses and of hits.
+class Pages {
+public:
+    explicit Pages(std::size_t lists) : next_(lists), begins_(lists) {
+        for (std::size_t list = 0; list < lists; ++list) {
+            // Lists grow at like speed. If all began at the start of a page, the places they are
+            // written to would forever compete for the same few lines of the cache.
+            open_page(list, line_keys * list % page_keys);
+        }
+    }
+
+    void put(std::size_t list, Bits key) {
+        Bits* at = next_[list];
+        *at = key;
+        __builtin_prefetch(at + line_keys, 1);  // until it is needed, other lists come
+        next_[list] = ++at;
+        if ((reinterpret_cast<std::uintptr_t>(at) & (page_bytes - 1)) == 0) open_page(list, 0);
+    }
+
+    [[nodiscard]] std::size_t size(std::size_t list) const {
+        std::size_t keys = 0;
+        for_each_page(list, [&](const Bits* begin, const Bits* end) {
+            keys += static_cast<std::size_t>(end - begin);
+        });
+        return keys;
+    }
+
+    void copy(std::size_t list, Bits* to) const {
+        for_each_page(list,
+                      [&](const Bits* begin, const Bits* end) { to = std::copy(begin, end, to); });
+    }
+
+private:
+    static constexpr std::size_t page_keys = 512;
+    static constexpr std::size_t page_bytes = page_keys * sizeof(Bits);
+    static constexpr std::size_t line_keys = 8;
+    static constexpr std::size_t slab_pages = 512;  // 2 MB: a large page of the system
+    static constexpr std::size_t slab_bytes = slab_pages * page_bytes;
+
+    struct Free {
+        void operator()(Bits* slab) const { ::operator delete(slab, std::align_val_t{slab_bytes}); }
+    };
+
+    template <class Visit>
+    void for_each_page(std::size_t list, const Visit& visit) const {
+        const auto& begins = begins_[list];
+        for (std::size_t k = 0; k < begins.size(); ++k) {
+            const auto in_page = reinterpret_cast<std::uintptr_t>(begins[k]) % page_bytes;
+            const bool last = k + 1 == begins.size();
+            visit(begins[k],
+                  last ? next_[list] : begins[k] + (page_bytes - in_page) / sizeof(Bits));
+        }
+    }
+
+    void open_page(std::size_t list, std::size_t from) {
+        if (left_ == 0) {
+            auto* const slab =
+                static_cast<Bits*>(::operator new(slab_bytes, std::align_val_t{slab_bytes}));
+            slabs_.emplace_back(slab);
+            prefer_large_pages(slab, slab_bytes);
+            left_ = slab_pages;
+        }
+        next_[list] = slabs_.back().get() + (slab_pages - left_) * page_keys + from;
+        begins_[list].push_back(next_[list]);
+        --left_;
+    }
+
+    std::vector<Bits*> next_;
+    std::vector<std::vector<Bits*>> begins_;
+    std::vector<std::unique_ptr<Bits, Free>> slabs_;
+    std::size_t left_ = 0;
+};
+
+// Counts 2 (hits above misses) + (ties) of some keys.
+class PairCounter {
+public:
+    [[nodiscard]] UInt128 twice_won(std::span<const Bits> misses, std::span<const Bits> hits) {
+        if (misses.empty() || hits.empty()) return 0;
+        const auto [least, greatest] = range(misses, hits);
+        if (least == greatest) return static_cast<UInt128>(misses.size()) * hits.size();
+        sort_into_cells(misses, least, greatest);
+        UInt128 total = 0;
+        for (const Bits hit : hits) total += twice_below(hit, (hit - least) >> shift_);
+        return total;
+    }
+
+private:
+    static constexpr std::uint32_t few_misses = 8;
+    static constexpr std::size_t cells_per_miss = 2;
+    static constexpr std::size_t most_cells = std::size_t{1} << 16;
+
+    static std::uint64_t order(Bits miss, Bits hit) {
+        return static_cast<std::uint64_t>(miss < hit) + static_cast<std::uint64_t>(miss <= hit);
+    }
+
+    static std::pair<Bits, Bits> range(std::span<const Bits> misses, std::span<const Bits> hits) {
+        Bits least = misses[0], greatest = least;
+        for (const auto keys : {misses, hits}) {
+            for (const Bits key : keys) {
+                least = std::min(least, key);
+                greatest = std::max(greatest, key);
+            }
+        }
+        return {least, greatest};
+    }
+
+    // Cells of equal width. The misses of cell k are then from ends_[k] to ends_[k + 1], and in
+    // order where they are many.
+    void sort_into_cells(std::span<const Bits> misses, Bits least, Bits greatest) {
+        const std::size_t wanted = std::min(cells_per_miss * misses.size(), most_cells);
+        const auto width = static_cast<int>(std::bit_width(greatest - least));
+        shift_ = std::max(width - static_cast<int>(std::bit_width(wanted - 1)), 0);
+        // ends_[k + 2] counts cell k; summed up, ends_[k + 1] is where cell k begins, and moves
+        // to where it ends as the misses are put there.
+        ends_.assign(((greatest - least) >> shift_) + 3, 0);
+        std::uint32_t* const ends = ends_.data();
+        for (const Bits miss : misses) ++ends[((miss - least) >> shift_) + 2];
+        std::uint32_t sum = 0, most = 0;
+        for (std::uint32_t& end : ends_) {
+            most = std::max(most, end);
+            end = sum += end;
+        }
+        if (sorted_.size() < misses.size()) sorted_.resize(misses.size());
+        Bits* const sorted = sorted_.data();
+        for (const Bits miss : misses) sorted[ends[((miss - least) >> shift_) + 1]++] = miss;
+        if (most <= few_misses) return;
+        for (std::size_t k = 0; k + 2 < ends_.size(); ++k) {
+            if (ends[k + 1] - ends[k] <= few_misses) continue;
+            if (!std::is_sorted(sorted + ends[k], sorted + ends[k + 1])) {  // ties are
+                std::sort(sorted + ends[k], sorted + ends[k + 1]);
+            }
+        }
+    }
+
+    // Twice the misses below the hit, and those beside it.
+    [[nodiscard]] std::uint64_t twice_below(Bits hit, std::size_t cell) const {
+        const std::size_t begin = ends_[cell], end = ends_[cell + 1];
+        const Bits* const sorted = sorted_.data();
+        std::uint64_t below = 2 * begin;
+        if (end - begin <= few_misses) {
+            for (std::size_t i = begin; i < end; ++i) below += order(sorted[i], hit);
+            return below;
+        }
+        if (sorted[begin] == sorted[end - 1])
+            return below + order(sorted[begin], hit) * (end - begin);
+        const auto [low, high] = std::equal_range(sorted + begin, sorted + end, hit);
+        return static_cast<std::uint64_t>((low - sorted) + (high - sorted));
+    }
+
+    int shift_ = 0;
+    std::vector<std::uint32_t> ends_;
+    std::vector<Bits> sorted_;
+};
+
+void scatter(const ScoredRows& rows, const CellBuckets& buckets, std::vector<Pages>& pages,
+             Poll poll) {
+    for_each_block(rows, pages.size(), poll,
+                   [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
+                       alignas(64) std::uint32_t cell[block_rows];
+                       alignas(64) std::int64_t offset[block_rows];
+                       Pages& mine = pages[worker];
+                       const double* const score = block.score();
+                       const std::int32_t* const hit = block.hit();
+                       kernels().places(score, block.n(), cell, offset);
+                       for (std::size_t i = 0; i < block.n(); ++i) {
+                           const std::size_t list =
+                               2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);
+                           mine.put(list, std::bit_cast<Bits>(score[i] + 0.0));  // no -0.0
+                       }
+                   });
+}
+
+// Per bucket.
+struct BucketPairs {
+    std::uint64_t misses = 0, hits = 0;
+    UInt128 twice_won = 0;
+};
+
+BucketPairs pairs_of(const std::vector<Pages>& pages, std::size_t bucket, PairCounter& counter,
+                     std::vector<Bits>& keys) {
+    BucketPairs result;
+    for (const Pages& part : pages) {
+        result.misses += part.size(2 * bucket);
+        result.hits += part.size(2 * bucket + 1);
+    }
+    if (keys.size() < result.misses + result.hits) keys.resize(result.misses + result.hits);
+    Bits* to = keys.data();
+    for (const std::size_t list : {2 * bucket, 2 * bucket + 1}) {
+        for (const Pages& part : pages) {
+            part.copy(list, to);
+            to += part.size(list);
+        }
+    }
+    const std::span<const Bits> all(keys.data(), result.misses + result.hits);
+    result.twice_won = counter.twice_won(all.first(result.misses), all.subspan(result.misses));
+    return result;
+}
+
+ScorePairs count_in_buckets(const ScoredRows& rows, const CellBuckets& buckets, Poll poll) {
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    std::vector<Pages> pages;
+    for (std::size_t k = 0; k < workers; ++k) pages.emplace_back(2 * buckets.size());
+    scatter(rows, buckets, pages, poll);
+
+    std::vector<BucketPairs> of_bucket(buckets.size());
+    std::vector<PairCounter> counters(workers);
+    std::vector<std::vector<Bits>> keys(workers);
+    for_each_chunk(buckets.size(), 1, workers, poll,
+                   [&](std::size_t worker, std::size_t k, std::size_t) {
+                       of_bucket[k] = pairs_of(pages, k, counters[worker], keys[worker]);
+                       return true;
+                   });
+    ScorePairs total;
+    for (const BucketPairs& bucket : of_bucket) {
+        total.add_pairs(bucket.hits, 2 * total.misses);
+        total.add({0, bucket.twice_won});
+        total.hits += bucket.hits;
+        total.misses += bucket.misses;
+        total.n += bucket.hits + bucket.misses;
+    }
+    return total;
+}
+
+ExactSum exact(const WideProduct& number) {
+    ExactSum sum;
+    for (int part = 0; part < 4; ++part) {
+        const UInt128 half = part < 2 ? number.low : number.high;
+        const auto digits = static_cast<std::uint64_t>(half >> (64 * (part % 2)));
+        sum.add(static_cast<Int128>(digits), 64 * part);
+    }
+    return sum;
+}
+
+}  // namespace
+
+void ScorePairs::add(const WideProduct& more) {
+    twice_won.low += more.low;
+    twice_won.high += more.high + (twice_won.low < more.low ? 1 : 0);
+}
+
+void ScorePairs::add_pairs(UInt128 of_hits, UInt128 of_twice_misses) {
+    add(wide_product(of_hits, of_twice_misses));
+}
+
+double ScorePairs::area() const {
+    return mean(exact(twice_won), exact(wide_product(2 * hits, misses)));
+}
+
+DoubleDouble ScorePairs::wide_area() const {
+    const ScaledDoubleDouble share =
+        divide(exact(twice_won).value(), exact(wide_product(2 * hits, misses)).value());
+    const auto exponent = static_cast<int>(std::max<std::int64_t>(share.exponent, -2000));
+    return {std::ldexp(share.value.high, exponent), std::ldexp(share.value.low, exponent)};
+}
+
+ScorePairs count_pairs(const SortedScores& scores, Poll poll) {
+    ScorePairs pairs;
+    pairs.unit_exponent = scores.unit_exponent();
+    pairs.n = scores.count();
+    scores.for_each_score(poll, [&](double, UInt128 weight, UInt128 hits) {
+        const UInt128 misses = weight - hits;
+        if (hits != 0) pairs.add_pairs(hits, 2 * pairs.misses + misses);
+        pairs.hits += hits;
+        pairs.misses += misses;
+    });
+    return pairs;
+}
+
+ScorePairs count_pairs(const ScoredRows& rows, Poll poll) {
+    constexpr std::size_t least_rows = std::size_t{1} << 15;  // below, sorting is as fast
+    constexpr std::size_t most_rows = std::numeric_limits<std::uint32_t>::max();
+    if (rows.events.sample_weight == nullptr && rows.scoring != Scoring::pairs &&
+        rows.size() >= least_rows && rows.size() <= most_rows) {
+        const CellBuckets buckets(rows);
+        if (!buckets.crowded()) return count_in_buckets(rows, buckets, poll);
+    }
+    return count_pairs(SortedScores(rows, poll), poll);
+}
+
+}  // namespace calibrant
