@@ -600,6 +600,11 @@ def test_cross_entropy_is_entropy_plus_divergence(table, n_bins):
     assert found.entropy + found.divergence == pytest.approx(found.cross_entropy, abs=1e-13)
 
 
+def test_certain_and_right_costs_nothing():
+    found = calibrant.log_decomposition([0, 1], [0.0, 1.0], n_bins=2)
+    assert repr(found) == "LogDecomposition(cross_entropy=0, entropy=0, divergence=0, n=2)"
+
+
 def test_a_certain_error_costs_infinitely_much():
     found = calibrant.log_decomposition([0, 1], [0.25, 0.0], n_bins=2)
     assert (found.cross_entropy, found.divergence) == (math.inf, math.inf)

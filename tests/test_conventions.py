@@ -154,3 +154,18 @@ def test_bad_input():
         conventions([0, 1], [0.5, 1.5], n_bins=2)
     with pytest.raises(ValueError, match="at least n_bins = 10 rows, got 2"):
         conventions([0, 1], [0.5, 0.5])
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_missing_rows_are_refused_or_left_out(columns):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, max(columns, 2), 40).astype(float)
+    p = rng.random(40) if columns == 1 else rng.dirichlet(np.ones(columns), 40)
+    holes, labels = p.copy(), y.copy()
+    holes[3, ...] = np.nan
+    labels[17] = np.nan
+    kept = np.delete(np.arange(40), [3, 17])
+    with pytest.raises(ValueError, match=r"at row 3; pass nan_policy=\"omit\""):
+        conventions(y, holes)
+    found = conventions(labels, holes, nan_policy="omit")
+    assert found.to_dict() == conventions(y[kept], p[kept]).to_dict()

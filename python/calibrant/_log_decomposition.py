@@ -85,4 +85,4 @@ def log_decomposition(
 
 
 def _minus_log(probability: float) -> float:
-    return -math.log(probability) if probability > 0.0 else math.inf
+    return 0.0 - math.log(probability) if probability > 0.0 else math.inf  # not -0.0

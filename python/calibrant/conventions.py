@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from calibrant import calibration
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
 
 __all__ = ["Convention", "Conventions", "conventions"]
@@ -298,6 +299,7 @@ def conventions(
     n_bins: int = 10,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
 ) -> Conventions:
     """Which library's convention gives which value, on your own data.
 
@@ -310,7 +312,7 @@ def conventions(
     y_true : array of shape (n,)
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
     n_bins : int
-    pos_label, labels
+    pos_label, labels, nan_policy
         As for `calibrant.risk_profile`.
 
     Returns
@@ -327,8 +329,12 @@ def conventions(
     0.025 textbook: scores on an edge go left
     """
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    calibration.reliability_bins(codes, y_proba, n_bins=n_bins)  # refuses what is bad
+    omit = check_nan_policy(nan_policy)
+    calibration.reliability_bins(codes, y_proba, n_bins=n_bins, nan_policy=nan_policy)  # checks
     y, proba = np.asarray(codes), np.asarray(y_proba, dtype=float)
+    if omit:
+        kept = ~(np.isnan(y.astype(float)) | np.isnan(proba.reshape(len(y), -1)).any(axis=1))
+        y, proba = y[kept], proba[kept]
     if len(y) < n_bins:
         raise ValueError(f"conventions needs at least n_bins = {n_bins} rows, got {len(y)}")
     if proba.ndim == 1:
