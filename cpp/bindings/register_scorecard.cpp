@@ -3,21 +3,17 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <algorithm>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-#include "calibrant/check.hpp"
 #include "event_inputs.hpp"
+#include "group_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
 
 namespace calibrant::bindings {
 namespace {
-
-using Groups = py::array_t<std::int32_t, py::array::c_style>;
 
 // (value, low, high, reason)
 using Numbers = std::tuple<double, double, double, std::string>;
@@ -45,18 +41,8 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
                                 const py::object& y_proba, const py::object& sample_weight,
                                 bool omit_missing, const Groups& groups, std::size_t n_groups) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    if (groups.ndim() != 1 || static_cast<std::size_t>(groups.size()) != inputs.events().size()) {
-        throw InvalidInput("groups and y_proba must have the same length, got " +
-                           std::to_string(groups.size()) + " and " +
-                           std::to_string(inputs.events().size()));
-    }
-    const std::int32_t* const codes = groups.data();
-    const std::int32_t* const end = codes + groups.size();
-    const std::int32_t largest = codes == end ? -1 : *std::max_element(codes, end);
-    if (largest >= 0 && static_cast<std::size_t>(largest) >= n_groups) {
-        throw py::index_error("no such group");
-    }
-    const GroupedRows rows{inputs.events(), codes, n_groups};
+    const GroupCodes codes = group_codes(groups, n_groups, inputs.events().size());
+    const GroupedRows rows{inputs.events(), codes.of_row, n_groups};
     return run_unlocked(inputs.n_values(),
                         [&] { return scorecards_by_group(parameters, rows, poll_signals); });
 }

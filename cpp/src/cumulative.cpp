@@ -26,14 +26,6 @@ ExactSum variance_of(const ScoredRows& rows, Poll poll) {
     return total.total();
 }
 
-DoubleDouble as_double_double(UInt128 x) {
-    const auto word = [](UInt128 y) { return DoubleDouble{static_cast<double>(y), 0.0}; };
-    const auto mask = UInt128{0xFFFFFFFF};
-    DoubleDouble sum = word((x >> 96) << 96) + word(((x >> 64) & mask) << 64);
-    sum = sum + word(((x >> 32) & mask) << 32);
-    return sum + word(x & mask);
-}
-
 void walk_sorted(const SortedScores& sorted, Poll poll, WalkTests& tests) {
     Walk walk(sorted.unit_exponent());
     UInt128 weight = 0;
@@ -94,7 +86,7 @@ Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll p
         column->reserve(n_scores + 1);
         column->push_back(0.0);
     }
-    const DoubleDouble weight = as_double_double(total);
+    const DoubleDouble weight = wide(total);
     const UInt128 misses = total - all_hits;
     Walk walk(sorted.unit_exponent());
     UInt128 so_far = 0;
@@ -103,7 +95,7 @@ Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll p
         const UInt128 counted = by_label ? beyond(so_far + units) - beyond(so_far) : hits;
         walk.step(score, units, counted);
         so_far += units;
-        result.fractions.push_back((as_double_double(so_far) / weight).high);
+        result.fractions.push_back((wide(so_far) / weight).high);
         result.scores.push_back(score);
         result.values.push_back((walk.place_in_units() / weight).high);
     });

@@ -339,6 +339,8 @@ class Spiegelhalter:
 _Three = tuple[float, float, float]
 _WalkTests = tuple[_Three, _Three, float, int, int]
 
+_Differences = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float, int, int]
+
 def walk_tests(
     y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, scoring: int
 ) -> _WalkTests: ...
@@ -352,7 +354,25 @@ def cumulative_differences(
     omit_missing: bool,
     scoring: int,
     by_label: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float, int, int]: ...
+) -> _Differences: ...
+def subpopulation_tests(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    omit_missing: bool,
+    scoring: int,
+    groups: NDArray[np.int32],
+    n_groups: int,
+    name: str,
+) -> list[_WalkTests | None]: ...
+def subpopulation_differences(
+    y_true: Any,
+    y_proba: Any,
+    sample_weight: Any,
+    omit_missing: bool,
+    scoring: int,
+    groups: NDArray[np.int32],
+) -> _Differences: ...
 def ks_bounds(table: ScoreTable) -> tuple[_Three, _Three, _Three]: ...
 def kuiper_bounds(table: ScoreTable) -> tuple[_Three, _Three, _Three]: ...
 

@@ -15,7 +15,7 @@ from calibrant import _core, _scorecard_table
 from calibrant._bins import checked_number
 from calibrant._groups import group_codes
 from calibrant._labels import class_codes
-from calibrant._result import Result
+from calibrant._result import Result, for_json, json_key
 from calibrant._scorecard_table import ROWS
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -55,15 +55,11 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; an infinite value is the text "inf"."""
-        return {f.name: _for_json(getattr(self, f.name)) for f in fields(self)}
+        return {f.name: for_json(getattr(self, f.name)) for f in fields(self)}
 
 
 def _or_none(x: float) -> float | None:
     return None if math.isnan(x) else x
-
-
-def _for_json(x: Any) -> Any:
-    return str(x) if isinstance(x, float) and math.isinf(x) else x
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,7 +161,7 @@ class Scorecard(Result):
         plain: dict[str, Any] = {name: estimate.to_dict() for name, estimate in self}
         plain["class_frequencies"] = [estimate.to_dict() for estimate in self.class_frequencies]
         plain["groups"] = [
-            {"key": _json_key(key), **card.to_dict()} for key, card in self.groups.items()
+            {"key": json_key(key), **card.to_dict()} for key, card in self.groups.items()
         ]
         for name in ("n", "n_omitted", "n_columns", "n_bins", "q_lim", "confidence_level"):
             plain[name] = getattr(self, name)
@@ -176,10 +172,6 @@ class Scorecard(Result):
 
     def _repr_html_(self) -> str:
         return _scorecard_table.as_html(self)
-
-
-def _json_key(key: Any) -> Any:
-    return _for_json(key) if isinstance(key, (bool, int, float, str)) else str(key)
 
 
 def _normal_quantile(confidence_level: float) -> float:
