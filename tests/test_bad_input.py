@@ -104,12 +104,6 @@ GOOD = {
             "sample_weight": [1.0, 2.0, 0.5],
         },
     ),
-    "cumulative_tests of a subset": (
-        lambda **rows: calibrant.cumulative_tests(
-            **rows, subset=np.arange(len(rows["y_true"])) % 2 == 0
-        ),
-        {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
-    ),
     "cumulative_differences": (
         calibrant.cumulative_differences,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
