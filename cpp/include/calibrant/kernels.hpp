@@ -162,6 +162,11 @@ struct Kernels {
     void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
     void (*cells)(const double* score, std::size_t n, std::uint32_t* cell);
 
+    // f[i] = taps[0] g[i] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[i - d] + g[i + d]),
+    // added in that order.
+    void (*smooth)(const double* g, std::size_t n, const double* taps, std::size_t n_taps,
+                   double* f);
+
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
     void (*power)(const double* x, std::size_t n, Power m, double* result);
