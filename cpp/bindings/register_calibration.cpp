@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,11 +35,12 @@ py::array_t<double> classwise_errors(const py::object& y_true, const py::object&
     (void)scored(inputs, 0);  // refuses a y_proba of another shape
     const std::size_t classes = inputs.events().y_proba.width;
     std::vector<double> errors(classes);
+    std::optional<Bins> fixed;
+    if (n_bins == 0) fixed.emplace(edges);
     run_unlocked(inputs.n_values() * classes, [&] {
         for (std::size_t j = 0; j < classes; ++j) {
             const ScoredRows rows = scored(inputs, static_cast<std::int64_t>(j));
-            Reliability table(
-                Bins(n_bins == 0 ? edges : equal_count_edges(rows, n_bins, poll_signals)));
+            Reliability table(fixed ? *fixed : Bins(equal_count_edges(rows, n_bins, poll_signals)));
             table.update(rows, 0, poll_signals);
             errors[j] = norm == 1   ? table.mean_gap()
                         : norm == 2 ? table.root_mean_square_gap(debiased)
