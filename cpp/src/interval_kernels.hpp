@@ -40,5 +40,24 @@ bool intervals(const double* y, std::size_t n, bool swap, double* lower, double*
                 : widths_and_excesses<false>(y, n, lower, upper);
 }
 
+// Widths are not negative, so their bits are in their order, and integers are compared faster.
+void tally_intervals(const double* __restrict width, const double* __restrict excess, std::size_t n,
+                     double* __restrict distance, IntervalTally* tally) {
+    constexpr std::uint64_t sign = 0x8000000000000000;
+    std::uint64_t below = 0, outside = 0;
+    std::int64_t least = 0x7FF0000000000000, largest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t bits = bits_of(excess[i]);
+        below += bits >> 63;
+        outside += excess[i] != 0.0 ? 1U : 0U;
+        distance[i] = from_bits(bits & ~sign);
+        const auto size = static_cast<std::int64_t>(bits_of(width[i]));
+        least = size < least ? size : least;
+        largest = size > largest ? size : largest;
+    }
+    *tally = {below, outside - below, from_bits(static_cast<std::uint64_t>(least)),
+              from_bits(static_cast<std::uint64_t>(largest))};
+}
+
 }  // namespace
 }  // namespace calibrant

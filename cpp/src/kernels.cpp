@@ -378,6 +378,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    split,
                                    places,
                                    intervals,
+                                   tally_intervals,
                                    log_of,
                                    exp_of,
                                    power_of};
