@@ -379,6 +379,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    places,
                                    intervals,
                                    tally_intervals,
+                                   range,
                                    log_of,
                                    exp_of,
                                    power_of};

@@ -161,6 +161,9 @@ struct Kernels {
     void (*tally_intervals)(const double* width, const double* excess, std::size_t n,
                             double* distance, IntervalTally* tally);
 
+    // Of n >= 1 finite values; -0.0 counts as 0.
+    void (*range)(const double* x, std::size_t n, double* least, double* largest);
+
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
     void (*power)(const double* x, std::size_t n, Power m, double* result);
