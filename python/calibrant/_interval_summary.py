@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from calibrant import _core
-from calibrant._coverage_results import Confidence, SizeGroups, _plain
+from calibrant._confidence import Confidence
+from calibrant._coverage_results import SizeGroups, _plain
 from calibrant._result import Result
 from calibrant.scorecards import Estimate
 

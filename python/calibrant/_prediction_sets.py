@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core, _inputs
-from calibrant._coverage_results import (
-    CiMethod,
-    Coverage,
-    SetSize,
-    SetSummary,
-    SizeStratifiedCoverage,
-    by_level,
-    confidence,
-    size_groups,
-)
+from calibrant._confidence import CiMethod, by_level, confidence
+from calibrant._coverage_results import Coverage, SizeStratifiedCoverage, size_groups
 from calibrant._labels import _is_missing, class_codes
+from calibrant._set_results import SetSize, SetSummary
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["class_sets", "set_coverage", "set_size", "set_summary", "summary_of", "update_sets"]
