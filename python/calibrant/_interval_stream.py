@@ -132,7 +132,7 @@ class PredictionSets(Accumulator[_core.PredictionSets]):
     _State = _core.PredictionSets
 
     def __init__(self) -> None:
-        self._state = _core.PredictionSets([])
+        self._state = _core.PredictionSets()
 
     def update(
         self,
