@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._confidence import ByLevel, Confidence, by_level
+from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result
 
 __all__ = [
@@ -143,13 +144,17 @@ class SizeGroups(Result):
 
 def size_groups(strata: Sequence[_core.Stratum], ci: Confidence, what: str) -> SizeGroups:
     """Read groups off the core; ``what`` is how sizes are called."""
-    groups = tuple(
-        SizeGroup(s.least, s.largest, s.weight, *s.coverage(*ci)) for s in strata if s.weight > 0
-    )
-    if not groups:
+    strata = [stratum for stratum in strata if stratum.weight > 0]
+    if not strata:
         return SizeGroups((), None, "no row has weight")
-    if groups[0].least == groups[-1].largest:
+    note = ""
+    if are_equally_wide(strata[0].least, strata[-1].largest):
         note = f"all {what} are equal: coverage by size says nothing"
+        for other in strata[1:]:
+            strata[0].merge(other)
+        strata = strata[:1]
+    groups = tuple(SizeGroup(s.least, s.largest, s.weight, *s.coverage(*ci)) for s in strata)
+    if note:
         return SizeGroups(groups, None, note)
     if len(groups) == 1:
         return SizeGroups(groups, None, f"too many {what} are equal: there is only one group")
