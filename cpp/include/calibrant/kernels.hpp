@@ -147,6 +147,10 @@ struct Kernels {
     // place_of_score of each (score_cells.hpp).
     void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
 
+    // Of interval_rows.hpp, in place: lower becomes the width and upper the excess of y; without
+    // y, the excess of lower, which is 0. Returns false if some value is bad.
+    bool (*intervals)(const double* y, std::size_t n, bool swap, double* lower, double* upper);
+
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
     void (*power)(const double* x, std::size_t n, Power m, double* result);
