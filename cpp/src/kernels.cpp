@@ -3,6 +3,7 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "box_kernels.hpp"
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
 #include "interval_kernels.hpp"
@@ -378,6 +379,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    split,
                                    places,
                                    intervals,
+                                   box_terms,
                                    log_of,
                                    exp_of,
                                    power_of};
