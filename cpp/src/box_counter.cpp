@@ -1,27 +1,29 @@
 #include "calibrant/box_counter.hpp"
 
 #include <algorithm>
+#include <bit>
+
+#include "calibrant/kernels.hpp"
 
 namespace calibrant {
-namespace {
-
-constexpr std::size_t piece_rows = 64;  // whose terms stay in the first-level cache
-
-}  // namespace
 
 bool BoxCounter::add(const double* width, const double* excess, std::size_t n) {
-    std::int64_t key[piece_rows];
-    alignas(64) std::int64_t terms[piece_rows * box_limbs];
-    for (std::size_t begin = 0; begin < n; begin += piece_rows) {
-        const std::size_t count = std::min(piece_rows, n - begin);
-        if (!kernels().box_terms(width + begin, excess + begin, count, grid_.box,
-                                 grid_.boxes_per_unit, key, terms)) {
+    std::int64_t key[box_rows];
+    alignas(64) double terms[box_rows * box_limbs];
+    const BoxKernels& box_kernels = *kernels().boxes;
+    for (std::size_t begin = 0; begin < n; begin += box_rows) {
+        const std::size_t count = std::min(box_rows, n - begin);
+        if (!box_kernels.terms(width + begin, excess + begin, count, grid_.box,
+                               grid_.boxes_per_unit, key, terms)) {
             return false;
         }
         for (std::size_t i = 0; i < count; ++i) {
-            std::int64_t* __restrict const sums = &limbs_[slot_of(key[i]) * box_limbs];
-            const std::int64_t* __restrict const row = terms + i * box_limbs;
-            for (std::size_t limb = 0; limb < box_limbs; ++limb) sums[limb] += row[limb];
+            std::uint64_t* __restrict const sums = &limbs_[slot_of(key[i]) * slot_size];
+            const double* __restrict const row = terms + i;
+            ++sums[0];
+            for (std::size_t limb = 0; limb < box_limbs; ++limb) {
+                sums[limb + 1] += std::bit_cast<std::uint64_t>(row[limb * box_rows]);
+            }
         }
     }
     rows_ += n;
@@ -30,7 +32,8 @@ bool BoxCounter::add(const double* width, const double* excess, std::size_t n) {
 
 void BoxCounter::flush_into(BoxCells& cells) {
     for (std::size_t slot = 0; slot < keys_.size(); ++slot) {
-        cells[keys_[slot]].add(&limbs_[slot * box_limbs]);
+        const std::uint64_t* const sums = &limbs_[slot * slot_size];
+        cells[keys_[slot]].add(sums[0], sums + 1);
     }
     keys_.clear();
     limbs_.clear();
@@ -53,7 +56,7 @@ std::size_t BoxCounter::slot_of(std::int64_t key) {
     const std::size_t slot = keys_.size();
     table_[place] = static_cast<std::uint32_t>(slot);
     keys_.push_back(key);
-    limbs_.resize(limbs_.size() + box_limbs, 0);
+    limbs_.resize(limbs_.size() + slot_size, 0);
     if (2 * keys_.size() > table_.size()) grow();
     return slot;
 }

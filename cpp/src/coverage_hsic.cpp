@@ -83,10 +83,7 @@ public:
                 refuse_width(block, level, row, bandwidth_);
             }
             auto& [cells, least, most] = levels_[level];
-            for (std::size_t i = 0; i < block.n(); ++i) {
-                least = std::min(least, width[i]);
-                most = std::max(most, width[i]);
-            }
+            kernels().boxes->extremes(width, block.n(), &least, &most);
             if (counter.rows() + block_rows > BoxCounter::most_rows) counter.flush_into(cells);
             boxes += std::max<std::uint64_t>(counter.size(), cells.size());
         }
@@ -327,27 +324,33 @@ CoverageHsicValue value_of_sorted(const std::vector<std::uint64_t>& words,
             pair[indicator] = BoxCell{};
         }
     };
-    constexpr std::size_t piece = 64;
     // One worker: the chunks come in order.
-    for_each_chunk(words.size(), piece, 1, poll,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                       double width[piece], excess[piece];
-                       std::int64_t key[piece], terms[piece * box_limbs];
-                       for (std::size_t i = begin; i < end; ++i) {
-                           width[i - begin] = std::bit_cast<double>(words[i] >> 1);
-                           excess[i - begin] = (words[i] & 1) != 0 ? 0.0 : 1.0;
-                       }
-                       if (!kernels().box_terms(width, excess, end - begin, grid.box,
-                                                grid.boxes_per_unit, key, terms)) {
-                           throw InvalidInput("intervals must be narrower than 2^46 bandwidths");
-                       }
-                       for (std::size_t i = 0; i < end - begin; ++i) {
-                           if (key[i] >> 1 != box) close();
-                           box = key[i] >> 1;
-                           pair[key[i] & 1].add(terms + i * box_limbs);
-                       }
-                       return true;
-                   });
+    for_each_chunk(
+        words.size(), box_rows, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
+            double width[box_rows], excess[box_rows], terms[box_rows * box_limbs];
+            std::int64_t key[box_rows];
+            const std::size_t n = end - begin;
+            for (std::size_t i = 0; i < n; ++i) {
+                width[i] = std::bit_cast<double>(words[begin + i] >> 1);
+                excess[i] = (words[begin + i] & 1) != 0 ? 0.0 : 1.0;
+            }
+            if (!kernels().boxes->terms(width, excess, n, grid.box, grid.boxes_per_unit, key,
+                                        terms)) {
+                throw InvalidInput(
+                    "intervals must be narrower than 2^46 bandwidths, found a width of " +
+                    number_text(std::bit_cast<double>(words.back() >> 1)));
+            }
+            for (std::size_t i = 0; i < n; ++i) {
+                if (key[i] >> 1 != box) close();
+                box = key[i] >> 1;
+                std::uint64_t limbs[box_limbs];
+                for (std::size_t limb = 0; limb < box_limbs; ++limb) {
+                    limbs[limb] = std::bit_cast<std::uint64_t>(terms[limb * box_rows + i]);
+                }
+                pair[key[i] & 1].add(1, limbs);
+            }
+            return true;
+        });
     close();
     const double hsic =
         hsic_of(former.finish(), uncovered, covered, bandwidths.coverage, estimator);

@@ -77,11 +77,16 @@ double one_minus_exp(double x) {
     return -(r + r * r * (0.5 + r * exp_tail(r, r * r)));
 }
 
-void BoxCell::add(const std::int64_t* limbs) {
-    count += static_cast<std::uint64_t>(limbs[0]);
-    powers[0] += (static_cast<Int128>(limbs[1]) << 40) + limbs[2];
-    powers[1] += (static_cast<Int128>(limbs[3]) << 40) + limbs[4];
-    for (std::size_t k = 2; k < n_powers; ++k) powers[k] += limbs[k + 3];
+void BoxCell::add(std::uint64_t rows, const std::uint64_t* limbs) {
+    using detail::bits_of, detail::snap_shift;
+    const auto whole = [&](std::size_t limb, double shift) {
+        return Int128{static_cast<std::int64_t>(limbs[limb] - rows * bits_of(shift))};
+    };
+    count += rows;
+    for (std::size_t k = 0; k < 2; ++k) {
+        powers[k] += (whole(2 * k, snap_shift<22>) << 40) + whole(2 * k + 1, snap_shift<62>);
+    }
+    for (std::size_t k = 2; k < n_powers; ++k) powers[k] += whole(k + 2, snap_shift<40>);
 }
 
 void BoxCell::merge(const BoxCell& other) {

@@ -6,6 +6,7 @@ work is split.
 
 from calibrant import calibration, cumulative, means, scorecards, scores, streaming
 from calibrant._core import __version__
+from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
     Assessment,
     AssessmentBins,
@@ -73,6 +74,8 @@ __all__ = [
     "ClasswiseTestResult",
     "Conventions",
     "CorpDecomposition",
+    "CoverageHSIC",
+    "CoverageHSICByLevel",
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
@@ -101,6 +104,7 @@ __all__ = [
     "classwise_ece",
     "conventions",
     "coupling_to_power",
+    "coverage_hsic",
     "cross_entropy_probability",
     "cumulative",
     "cumulative_differences",

@@ -29,6 +29,7 @@ public:
     [[nodiscard]] std::size_t rows() const { return rows_; }
 
 private:
+    static constexpr std::size_t slot_size = box_limbs + 1;
     static constexpr std::size_t first_size = 256;  // a power of two
     static constexpr std::uint32_t vacant = ~std::uint32_t{0};
 
@@ -38,7 +39,8 @@ private:
 
     BoxGrid grid_;
     std::vector<std::uint32_t> table_;  // slots, by the hash of their keys
-    std::vector<std::int64_t> keys_, limbs_;
+    std::vector<std::int64_t> keys_;
+    std::vector<std::uint64_t> limbs_;  // slot_size a slot: the count, then the terms
     std::size_t rows_ = 0;
 };
 

@@ -96,10 +96,9 @@ struct SpiegelhalterKernels {
                   double* excess_low, double* variance_high, double* variance_low);
 };
 
-// Of width_boxes.hpp: the terms of a row are count 1, v and v^2 in two limbs each (units of 2^-22
-// and 2^-62), and v^3 .. v^9 (2^-40). 2^22 rows can be summed in 64 bits.
-inline constexpr std::size_t box_limbs = 12;
-inline constexpr double most_boxes = 0x1p50;  // widths are below as many boxes
+// Tables of their own, with headers of the same name.
+struct BoxKernels;
+struct DependenceKernels;
 
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
@@ -156,10 +155,8 @@ struct Kernels {
     // y, the excess of lower, which is 0. Returns false if some value is bad.
     bool (*intervals)(const double* y, std::size_t n, bool swap, double* lower, double* upper);
 
-    // Keys, 2 box + (excess is 0), and terms, box_limbs a row. boxes_per_unit is 1 / box, rounded.
-    // Returns false if a width is beyond most_boxes; widths are not negative.
-    bool (*box_terms)(const double* width, const double* excess, std::size_t n, double box,
-                      double boxes_per_unit, std::int64_t* key, std::int64_t* terms);
+    const BoxKernels* boxes;
+    const DependenceKernels* dependence;
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

@@ -26,7 +26,7 @@
 #include <map>
 #include <vector>
 
-#include "calibrant/kernels.hpp"
+#include "calibrant/box_kernels.hpp"
 #include "calibrant/sum.hpp"
 
 namespace calibrant {
@@ -41,7 +41,8 @@ struct BoxCell {
     // In units of 2^-62 (v and v^2) and of 2^-40. They cannot overflow: |v| <= 1, counts < 2^64.
     std::array<Int128, n_powers> powers{};
 
-    void add(const std::int64_t* limbs);
+    // Adds `rows` rows, whose terms were summed limb by limb.
+    void add(std::uint64_t rows, const std::uint64_t* limbs);
     void merge(const BoxCell& other);
 };
 
