@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, m) {
     register_coverage_hsic(m);
     register_cumulative(m);
     register_decompositions(m);
+    register_dependence(m);
     register_means(m);
     register_assessment(m);  // after means: it gives risk profiles
     register_roc(m);

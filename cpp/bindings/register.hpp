@@ -11,6 +11,7 @@ void register_config(pybind11::module_& m);
 void register_coverage_hsic(pybind11::module_& m);
 void register_cumulative(pybind11::module_& m);
 void register_decompositions(pybind11::module_& m);
+void register_dependence(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_roc(pybind11::module_& m);
 void register_score_table(pybind11::module_& m);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
@@ -37,16 +38,16 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
     >>> left.update([0.0, 1.0, 2.0], [[-1, 1], [0, 2], [1, 4]])
     >>> right.update([3.0, 4.0, 5.0], [[3.5, 4], [4.1, 4.2], [5.5, 6]])
     >>> left.merge(right).result()
-    CoverageHSIC(hsic=0.0938606, coverage=0.5, n=6)
+    CoverageHSIC(hsic=0.0691734, coverage=0.5, n=6)
     """
 
     __slots__ = ()
     _State = _core.CoverageHSIC
 
     def __init__(self, *, bandwidths: Sequence[float] = (1.0, 1.0), max_boxes: int = 65536) -> None:
-        if isinstance(max_boxes, bool) or not isinstance(max_boxes, int) or max_boxes < 1:
+        if not 1 <= max_boxes < 2**63:
             raise ValueError(f"max_boxes must be a positive integer, got {max_boxes!r}")
-        self._state = _core.CoverageHSIC(*check_bandwidths(bandwidths), max_boxes)
+        self._state = _core.CoverageHSIC(*check_bandwidths(bandwidths), operator.index(max_boxes))
 
     def update(
         self,
