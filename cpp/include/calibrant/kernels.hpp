@@ -101,6 +101,9 @@ struct IntervalTally {
     std::uint64_t below, above;  // rows
     double least_width, largest_width;
 };
+// Tables of their own, with headers of the same name.
+struct BoxKernels;
+struct DependenceKernels;
 
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
@@ -163,6 +166,9 @@ struct Kernels {
 
     // Of n >= 1 finite values; -0.0 counts as 0.
     void (*range)(const double* x, std::size_t n, double* least, double* largest);
+
+    const BoxKernels* boxes;
+    const DependenceKernels* dependence;
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
