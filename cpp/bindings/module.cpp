@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
     register_scorecard(m);
     register_scores(m);
     register_smooth(m);
+    register_subpopulation(m);
     register_walks(m);  // after score_table: it reads one
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");

@@ -20,6 +20,7 @@ void register_score_table(pybind11::module_& m);
 void register_scorecard(pybind11::module_& m);
 void register_scores(pybind11::module_& m);
 void register_smooth(pybind11::module_& m);
+void register_subpopulation(pybind11::module_& m);
 void register_walks(pybind11::module_& m);
 
 // For the tests of calibrant only.

@@ -1,12 +1,10 @@
 #include "calibrant/sorted_scores.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
-#include <utility>
 #include <vector>
 
 #include "calibrant/workers.hpp"
+#include "sort_keys.hpp"
 
 namespace calibrant {
 namespace {
@@ -150,6 +148,14 @@ std::unique_ptr<Item[]> sorted(std::unique_ptr<Item[]> items, std::size_t& n, Po
 
 // Rows that do not count become absent.
 ScoreKeys read(const ScoredRows& rows, Poll poll) {
+using WeightedKey = SortedScores::WeightedKey;
+
+void put(ScoreKey& item, ScoreKey key, double) { item = key; }
+void put(WeightedKey& item, ScoreKey key, double weight) { item = {key, weight}; }
+
+// The rows' items as they come; rows that do not count become absent.
+std::unique_ptr<Item[]> read(const ScoredRows& rows, Poll poll, FoundRows& total) {
+    constexpr bool weighted = std::is_same_v<Item, WeightedKey>;
     const std::size_t per_event = rows.scores_per_event();
     const bool weighted = rows.events.sample_weight != nullptr;
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
@@ -167,6 +173,24 @@ ScoreKeys read(const ScoredRows& rows, Poll poll) {
                        keys.leave_out(at + block.n(), block.omitted() * per_event);
                    });
     return keys;
+    std::vector<FoundRows> of_worker(workers);
+    for_each_block(
+        rows, workers, poll, [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+            FoundRows& found = of_worker[worker];
+            found.n += block.n();
+            found.omitted += block.omitted();
+            for (std::size_t i = 0; i < block.n(); ++i) {
+                const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
+                const double weight = weighted ? block.weight()[i] : 1.0;
+                put(items[row * per_event + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
+                if (weighted && weight > 0.0) found.see_weight(weight);
+            }
+            for (std::size_t i = 0; i < block.omitted() * per_event; ++i) {
+                put(items[row * per_event + block.n() + i], ScoreKey{absent}, 0.0);
+            }
+        });
+    for (const FoundRows& found : of_worker) total.merge(found);
+    return items;
 }
 
 }  // namespace
@@ -229,6 +253,12 @@ SortedScores::SortedScores(ScoreKeys read, Poll poll) : size_(read.size_) {
         if (size_ > 0) {
             unit_ = WeightUnit(std::max(found.lowest_bit, std::ilogb(found.largest) - 79));
         }
+    : size_(rows.size() * rows.scores_per_event()) {
+    FoundRows found;
+    if (rows.events.sample_weight == nullptr) {
+        keys_ = sorted_by_key(read<ScoreKey>(rows, poll, found), size_, poll);
+        weighted_ = sorted_by_key(read<WeightedKey>(rows, poll, found), size_, poll);
+        unit_ = found.unit();
     }
     n_ = found.n;
     omitted_ = found.omitted;
