@@ -49,4 +49,3 @@ def check_crossed(crossed: Any) -> bool:
     if crossed not in ("raise", "swap"):
         raise ValueError(f"crossed must be 'raise' or 'swap', got {crossed!r}")
     return bool(crossed == "swap")
-    return crossed == "swap"
