@@ -65,7 +65,7 @@ SortedScores sorted_widths(const IntervalRows& rows, std::size_t level, Poll pol
     ScoreKeys keys(rows.size(), weighted, workers);
     for_each_block(rows, workers, 0, poll,
                    [&](std::size_t worker, std::size_t row, const IntervalBlock& block) {
-                       ScoreKeys::Found& found = keys.found(worker);
+                       FoundRows& found = keys.found(worker);
                        for (std::size_t i = 0; i < block.n(); ++i) {
                            const bool covered = block.excess(level)[i] == 0.0;
                            const auto key = ScoreKey::of(block.width(level)[i], covered);
