@@ -6,7 +6,6 @@ work is split.
 
 from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
 from calibrant._core import __version__
-from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
     Assessment,
     AssessmentBins,
@@ -41,12 +40,15 @@ from calibrant.cumulative import (
 from calibrant.intervals import (
     Coverage,
     CoverageGap,
+    CoverageHSIC,
+    CoverageHSICByLevel,
     IntervalLevel,
     IntervalSummary,
     SetSize,
     SetSummary,
     SizeStratifiedCoverage,
     coverage_gap,
+    coverage_hsic,
     coverage_width_criterion,
     interval_coverage,
     interval_score,

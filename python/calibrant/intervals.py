@@ -25,6 +25,7 @@ from calibrant._confidence import (
     confidence,
     nominal_levels,
 )
+from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant._coverage_results import (
     Coverage,
     CoverageGap,
@@ -42,6 +43,8 @@ from calibrant.means import NanPolicy, check_nan_policy
 __all__ = [
     "Coverage",
     "CoverageGap",
+    "CoverageHSIC",
+    "CoverageHSICByLevel",
     "IntervalLevel",
     "IntervalSummary",
     "SetSize",
@@ -50,6 +53,7 @@ __all__ = [
     "SizeGroups",
     "SizeStratifiedCoverage",
     "coverage_gap",
+    "coverage_hsic",
     "coverage_width_criterion",
     "interval_coverage",
     "interval_score",
