@@ -11,12 +11,15 @@
 namespace calibrant {
 namespace {
 
-constexpr double node_step = 0.3125;
-constexpr double most_series_reach = 1.0;  // bandwidths from the middle
+constexpr double most_series_reach = 1.0;  // bandwidths from the median
 constexpr std::int64_t most_nodes = std::int64_t{1} << 50;
-constexpr std::size_t batch = 16;  // points whose features are made at a time
+constexpr std::size_t most_kept = std::size_t{1} << 14;  // points whose features are kept
+constexpr std::size_t batch = 16;                        // points whose features are made at a time
 
-std::size_t padded(const FeatureMap& map) { return map.n_features() + feature_stride; }
+// Columns, so that a whole row of features can be added anywhere.
+std::size_t padded(const FeatureMap& map) {
+    return map.n_features() - map.count() + feature_stride;
+}
 
 // Enough of the series: the next term is below 2^-56 of the first for |u| <= reach.
 std::size_t series_count(double reach) {
@@ -29,15 +32,22 @@ std::size_t series_count(double reach) {
     return k + 1;
 }
 
+// Where most points are near, so that features do not cancel when outliers set the scale.
+double median(const double* x, std::size_t n) {
+    std::vector<double> copy(x, x + n);
+    const auto middle = copy.begin() + static_cast<std::ptrdiff_t>(n / 2);
+    std::nth_element(copy.begin(), middle, copy.end());
+    return *middle;
+}
+
 }  // namespace
 
 FeatureMap::FeatureMap(const double* x, std::size_t n, double bandwidth, const char* name) {
+    const double middle = median(x, n);
     const auto [least, most] = std::minmax_element(x, x + n);
-    const double half = 0.5 * *most - 0.5 * *least;
-    const double reach = half / bandwidth;
+    const double reach = std::max(*most - middle, middle - *least) / bandwidth;
     is_series_ = reach <= most_series_reach;
     if (is_series_) {
-        const double middle = *least + half;
         offsets_.resize(n);
         for (std::size_t i = 0; i < n; ++i) offsets_[i] = (x[i] - middle) / bandwidth;
         count_ = n_features_ = series_count(reach);
@@ -99,11 +109,13 @@ void FeatureMap::features(const std::uint32_t* index, std::size_t n, double* out
 
 void FeatureMap::add_up() {
     sums_.assign(n_features_ + feature_stride, 0.0);
-    double rows[batch * feature_stride];
+    if (size() <= most_kept) kept_.resize(size() * feature_stride);
+    double scratch[batch * feature_stride];
     std::uint32_t index[batch];
     for (std::size_t begin = 0; begin < size(); begin += batch) {
         const std::size_t n = std::min(batch, size() - begin);
         for (std::size_t i = 0; i < n; ++i) index[i] = static_cast<std::uint32_t>(begin + i);
+        double* const rows = kept_.empty() ? scratch : &kept_[begin * feature_stride];
         features(index, n, rows);
         for (std::size_t i = 0; i < n; ++i) {
             double* const out = &sums_[start(begin + i)];
@@ -155,11 +167,15 @@ public:
             for (std::size_t i = 0; i < count; ++i) {
                 other[i] = partner_ == nullptr ? index[begin + i] : partner_[index[begin + i]];
             }
-            x_.features(index + begin, count, x_rows_);
-            y_.features(other, count, y_rows_);
+            const bool kept = x_.keeps_features();
+            if (!kept) {
+                x_.features(index + begin, count, x_rows_);
+                y_.features(other, count, y_rows_);
+            }
             for (std::size_t i = 0; i < count; ++i) {
-                use(x_.start(index[begin + i]), x_rows_ + i * feature_stride, y_.start(other[i]),
-                    y_rows_ + i * feature_stride);
+                const std::uint32_t mine = index[begin + i];
+                use(x_.start(mine), kept ? x_.kept(mine) : x_rows_ + i * feature_stride,
+                    y_.start(other[i]), kept ? y_.kept(other[i]) : y_rows_ + i * feature_stride);
             }
         }
     }
@@ -178,7 +194,7 @@ double small_trace(const FeatureMap& x, const FeatureMap& y, const std::uint32_t
                    std::size_t workers, Poll poll) {
     const std::size_t n = x.size();
     const std::size_t stride = padded(y);
-    const std::size_t entries = padded(x) * stride;
+    const std::size_t entries = x.n_features() * stride;
     const std::size_t copies = std::clamp<std::size_t>(n / 1024, 1, 16);
     const std::size_t rows = (n + copies - 1) / copies;
     std::vector<double> sums(copies * entries, 0.0);

@@ -1,11 +1,11 @@
 // A Gaussian kernel of one variable as a sum of products of features, K(x, y) = sum_t f_t(x)
 // f_t(y).
 //
-// Where all points lie within two bandwidths, the features are those of the power series of
-// exp(xy), at most 36 of them; of the first, the constant is left out, which centring does anyway,
-// so that nothing is lost however large the bandwidth is. Otherwise they are Gaussians around
-// nodes 5/16 of a bandwidth apart (see width_boxes.hpp), of which a point sees 41 in a row; nodes
-// that no point sees are left out, however far apart the points are.
+// Where all points lie within a bandwidth of their median, the features are those of the power
+// series of exp(xy), at most 34 of them; of the first, the constant is left out, which centring
+// does anyway, so that nothing is lost however large the bandwidth is. Otherwise they are Gaussians
+// around nodes 5/16 of a bandwidth apart (see width_boxes.hpp), of which a point sees 41 in a row;
+// nodes that no point sees are left out, however far apart the points are.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +31,9 @@ public:
     [[nodiscard]] const std::vector<double>& sums() const { return sums_; }  // over the points
     // Rows of feature_stride.
     void features(const std::uint32_t* index, std::size_t n, double* out) const;
+    // Few points keep theirs.
+    [[nodiscard]] bool keeps_features() const { return !kept_.empty(); }
+    [[nodiscard]] const double* kept(std::size_t i) const { return &kept_[i * feature_stride]; }
     // A_ii of the centred kernel.
     void diagonal(double* out) const;
 
@@ -43,6 +46,7 @@ private:
     std::vector<double> offsets_;
     std::vector<std::uint32_t> starts_;
     std::vector<double> sums_;
+    std::vector<double> kept_;
 };
 
 // trace(AB), A of x and B of y, where y_i stands against x_i, or y[partner[i]] if there is one.

@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, cumulative, means, scorecards, scores, streaming
+from calibrant import calibration, cumulative, dependence, means, scorecards, scores, streaming
 from calibrant._core import __version__
 from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
@@ -35,6 +35,7 @@ from calibrant.cumulative import (
     kuiper_test,
     spiegelhalter_test,
 )
+from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
 from calibrant.means import (
     CrossEntropyProbability,
     MeanSpectrum,
@@ -79,6 +80,8 @@ __all__ = [
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
+    "HSIC",
+    "HSICTest",
     "LogDecomposition",
     "MeanSpectrum",
     "MurphyDecomposition",
@@ -108,10 +111,13 @@ __all__ = [
     "cross_entropy_probability",
     "cumulative",
     "cumulative_differences",
+    "dependence",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "hsic",
+    "hsic_test",
     "ks_test",
     "kuiper_test",
     "log_decomposition",
