@@ -166,9 +166,9 @@ def test_same_bits_on_any_number_of_threads_and_instruction_set(kernel, n, h):
 
 
 def test_large_samples_against_a_subset_of_definitions():
-    # 20,000 rows: more than keep their features. Blocks of the matrices, one after the other.
+    # Blocks of the matrices, one after the other.
     rng = np.random.default_rng(4)
-    n = 20_000
+    n = 6_000
     x = rng.normal(size=n)
     y = 0.3 * x + rng.normal(size=n)
     total = rows = 0.0
@@ -307,7 +307,7 @@ def test_bad_input():
         hsic([1.0], [2.0])
     with pytest.raises(ValueError, match="an unbiased HSIC needs at least 4 rows, got 3"):
         hsic(x[:3], x[:3], estimator="unbiased")
-    with pytest.raises(ValueError, match="x has 10 rows and y has 9|x.*10.*y.*9"):
+    with pytest.raises(ValueError, match="x and y must have the same length, got 10 and 9"):
         hsic(x, x[:9])
     with pytest.raises(ValueError, match=r"y must be finite, found inf at row 1"):
         hsic([0.0, 1.0], [0.0, math.inf])

@@ -38,7 +38,8 @@ public:
     virtual ~Traces() = default;
     [[nodiscard]] virtual double trace(const std::uint32_t* partner, std::size_t workers,
                                        Poll poll) const = 0;
-    [[nodiscard]] virtual HsicSums sums(HsicDepth depth, Poll poll) const = 0;
+    [[nodiscard]] virtual HsicSums sums(HsicDepth depth, Poll poll) = 0;
+    virtual void expect_many() {}  // traces
 };
 
 HsicSums with_diagonals(HsicSums sums, const std::vector<double>& a, const std::vector<double>& b) {
@@ -54,20 +55,28 @@ class GaussianTraces final : public Traces {
 public:
     GaussianTraces(HsicSide x, HsicSide y)
         : x_(x.points->coordinate(0), x.points->n, x.bandwidth, "x"),
-          y_(y.points->coordinate(0), y.points->n, y.bandwidth, "y") {}
+          y_(y.points->coordinate(0), y.points->n, y.bandwidth, "y") {
+        if (!is_small(x_, y_)) add_up();
+    }
+
+    void expect_many() override {
+        x_.keep_features();
+        y_.keep_features();
+    }
 
     [[nodiscard]] double trace(const std::uint32_t* partner, std::size_t workers,
                                Poll poll) const override {
         return centred_trace(x_, y_, partner, workers, poll);
     }
 
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) override {
         const std::size_t n = x_.size();
         const std::size_t workers = workers_for(n, rows_a_worker);
         HsicSums sums;
         sums.n = n;
         sums.trace = trace(nullptr, workers, poll);
         if (depth == HsicDepth::trace) return sums;
+        add_up();
         std::vector<double> a(n), b(n);
         x_.diagonal(a.data());
         y_.diagonal(b.data());
@@ -79,6 +88,11 @@ public:
     }
 
 private:
+    void add_up() {
+        x_.add_up();
+        y_.add_up();
+    }
+
     FeatureMap x_, y_;
 };
 
@@ -100,7 +114,7 @@ public:
         return centred(pairs, x_sums_, x_total_, y_sums_, y_total_, partner);
     }
 
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) override {
         const std::size_t n = x_sums_.size();
         const std::size_t workers = workers_for(n, rows_a_worker);
         HsicSums sums;
@@ -153,7 +167,7 @@ public:
                                Poll /*poll*/) const override {
         return hsic_.permuted_trace(partner);
     }
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll /*poll*/) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll /*poll*/) override {
         return hsic_.sums(depth);
     }
 
@@ -193,13 +207,22 @@ void shuffle(std::vector<std::uint32_t>& order, std::uint64_t seed, std::uint64_
 Points read_points(const Column& column, const char* name) {
     Points points{column.size, column.width, std::vector<double>(column.size * column.width)};
     std::vector<double> row(column.width);
+    if (column.width == 1) {
+        load(column, 0, column.size, points.values.data());
+        for (std::size_t i = 0; i < column.size; ++i) {
+            double& value = points.values[i];
+            if (!std::isfinite(value)) {
+                refuse_not_finite(name, value, {i, std::nullopt, 0, false}, column.dtype);
+            }
+            value += 0.0;
+        }
+        return points;
+    }
     for (std::size_t i = 0; i < column.size; ++i) {
         load_row(column, i, row.data());
         for (std::size_t k = 0; k < column.width; ++k) {
             if (!std::isfinite(row[k])) {
-                const std::optional<std::size_t> at =
-                    column.width > 1 ? std::optional(k) : std::nullopt;
-                refuse_not_finite(name, row[k], {i, at, 0, false}, column.dtype);
+                refuse_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
             }
             points.values[k * column.size + i] = row[k] + 0.0;
         }
@@ -247,6 +270,7 @@ HsicSums hsic_sums(HsicSide x, HsicSide y, HsicKernel kernel, HsicDepth depth, P
 std::uint64_t hsic_exceedances(HsicSide x, HsicSide y, HsicKernel kernel,
                                std::uint64_t permutations, std::uint64_t seed, Poll poll) {
     const std::unique_ptr<Traces> traces = make_traces(x, y, kernel, poll);
+    traces->expect_many();
     const double observed = traces->sums(HsicDepth::trace, poll).trace;
     const double bound = observed - 0x1p-40 * std::fabs(observed);
     const std::size_t workers = workers_for(permutations, 1);

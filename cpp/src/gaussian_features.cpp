@@ -43,10 +43,11 @@ double median(const double* x, std::size_t n) {
 }  // namespace
 
 FeatureMap::FeatureMap(const double* x, std::size_t n, double bandwidth, const char* name) {
-    const double middle = median(x, n);
     const auto [least, most] = std::minmax_element(x, x + n);
+    const double half = 0.5 * (*most / bandwidth) - 0.5 * (*least / bandwidth);
+    const double middle = half <= most_series_reach ? median(x, n) : 0.0;
     const double reach = std::max(*most - middle, middle - *least) / bandwidth;
-    is_series_ = reach <= most_series_reach;
+    is_series_ = half <= most_series_reach && reach <= most_series_reach;
     if (is_series_) {
         offsets_.resize(n);
         for (std::size_t i = 0; i < n; ++i) offsets_[i] = (x[i] - middle) / bandwidth;
@@ -54,7 +55,6 @@ FeatureMap::FeatureMap(const double* x, std::size_t n, double bandwidth, const c
     } else {
         place_on_nodes(x, n, bandwidth, name);
     }
-    add_up();
 }
 
 void FeatureMap::place_on_nodes(const double* x, std::size_t n, double bandwidth,
@@ -107,47 +107,49 @@ void FeatureMap::features(const std::uint32_t* index, std::size_t n, double* out
     }
 }
 
-void FeatureMap::add_up() {
-    sums_.assign(n_features_ + feature_stride, 0.0);
-    if (size() <= most_kept) kept_.resize(size() * feature_stride);
-    double scratch[batch * feature_stride];
-    std::uint32_t index[batch];
-    for (std::size_t begin = 0; begin < size(); begin += batch) {
-        const std::size_t n = std::min(batch, size() - begin);
-        for (std::size_t i = 0; i < n; ++i) index[i] = static_cast<std::uint32_t>(begin + i);
-        double* const rows = kept_.empty() ? scratch : &kept_[begin * feature_stride];
-        features(index, n, rows);
-        for (std::size_t i = 0; i < n; ++i) {
-            double* const out = &sums_[start(begin + i)];
-            for (std::size_t j = 0; j < feature_stride; ++j) {
-                out[j] += rows[i * feature_stride + j];
-            }
-        }
-    }
-}
-
-void FeatureMap::diagonal(double* out) const {
-    const auto n_points = static_cast<double>(size());
-    const DependenceKernels& loops = *kernels().dependence;
-    const double all = loops.dot(sums_.data(), sums_.data(), sums_.size());
+template <class Use>
+void FeatureMap::for_each_row(const Use& use) const {
     double rows[batch * feature_stride];
     std::uint32_t index[batch];
     for (std::size_t begin = 0; begin < size(); begin += batch) {
         const std::size_t n = std::min(batch, size() - begin);
         for (std::size_t i = 0; i < n; ++i) index[i] = static_cast<std::uint32_t>(begin + i);
         features(index, n, rows);
-        for (std::size_t i = 0; i < n; ++i) {
-            double* const row = rows + i * feature_stride;
-            const double* const sums = &sums_[start(begin + i)];
-            if (is_series_) {  // |f - mean|^2, accurate however small
-                for (std::size_t j = 0; j < count_; ++j) row[j] -= sums[j] / n_points;
-                out[begin + i] = loops.dot(row, row, feature_stride);
-            } else {  // 1 - 2 f.mean + |mean|^2
-                const double row_mean = loops.dot(row, sums, feature_stride) / n_points;
-                out[begin + i] = 1.0 - 2.0 * row_mean + all / n_points / n_points;
-            }
-        }
+        for (std::size_t i = 0; i < n; ++i) use(begin + i, rows + i * feature_stride);
     }
+}
+
+void FeatureMap::add_up() {
+    if (!sums_.empty()) return;
+    sums_.assign(n_features_ + feature_stride, 0.0);
+    for_each_row([&](std::size_t i, const double* row) {
+        double* const out = &sums_[start(i)];
+        for (std::size_t j = 0; j < feature_stride; ++j) out[j] += row[j];
+    });
+}
+
+void FeatureMap::keep_features() {
+    if (size() > most_kept) return;
+    kept_.resize(size() * feature_stride);
+    for_each_row([&](std::size_t i, const double* row) {
+        std::copy(row, row + feature_stride, &kept_[i * feature_stride]);
+    });
+}
+
+void FeatureMap::diagonal(double* out) const {
+    const auto n_points = static_cast<double>(size());
+    const DependenceKernels& loops = *kernels().dependence;
+    const double all = loops.dot(sums_.data(), sums_.data(), sums_.size());
+    for_each_row([&](std::size_t i, double* row) {
+        const double* const sums = &sums_[start(i)];
+        if (is_series_) {  // |f - mean|^2, accurate however small
+            for (std::size_t j = 0; j < count_; ++j) row[j] -= sums[j] / n_points;
+            out[i] = loops.dot(row, row, feature_stride);
+        } else {  // 1 - 2 f.mean + |mean|^2
+            const double row_mean = loops.dot(row, sums, feature_stride) / n_points;
+            out[i] = 1.0 - 2.0 * row_mean + all / n_points / n_points;
+        }
+    });
 }
 
 namespace {
@@ -167,7 +169,7 @@ public:
             for (std::size_t i = 0; i < count; ++i) {
                 other[i] = partner_ == nullptr ? index[begin + i] : partner_[index[begin + i]];
             }
-            const bool kept = x_.keeps_features();
+            const bool kept = x_.keeps_features() && y_.keeps_features();
             if (!kept) {
                 x_.features(index + begin, count, x_rows_);
                 y_.features(other, count, y_rows_);
@@ -188,20 +190,35 @@ private:
     alignas(64) double y_rows_[batch * feature_stride];
 };
 
-// The whole matrix of products in a few copies, each made by the same rows on any number of
-// threads, and added up in order.
+// The matrix of products of features and the sums of both.
+struct ProductSums {
+    ProductSums(const FeatureMap& x_map, const FeatureMap& y_map)
+        : stride(padded(y_map)),
+          x(padded(x_map), 0.0),
+          y(padded(y_map), 0.0),
+          xy(x_map.n_features() * stride, 0.0) {}
+
+    void add(const ProductSums& other) {
+        for (std::size_t i = 0; i < x.size(); ++i) x[i] += other.x[i];
+        for (std::size_t i = 0; i < y.size(); ++i) y[i] += other.y[i];
+        for (std::size_t i = 0; i < xy.size(); ++i) xy[i] += other.xy[i];
+    }
+
+    std::size_t stride;
+    std::vector<double> x, y, xy;
+};
+
+// In a few parts, each made of the same rows on any number of threads, and added up in order.
 double small_trace(const FeatureMap& x, const FeatureMap& y, const std::uint32_t* partner,
                    std::size_t workers, Poll poll) {
     const std::size_t n = x.size();
-    const std::size_t stride = padded(y);
-    const std::size_t entries = x.n_features() * stride;
-    const std::size_t copies = std::clamp<std::size_t>(n / 1024, 1, 16);
-    const std::size_t rows = (n + copies - 1) / copies;
-    std::vector<double> sums(copies * entries, 0.0);
+    const std::size_t n_parts = std::clamp<std::size_t>(n / 512, 1, 16);
+    const std::size_t rows = (n + n_parts - 1) / n_parts;
+    std::vector<ProductSums> parts(n_parts, ProductSums(x, y));
     const DependenceKernels& loops = *kernels().dependence;
-    for_each_chunk(n, rows, std::min(workers, copies), poll,
+    for_each_chunk(n, rows, std::min(workers, n_parts), poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
-                       double* const matrix = &sums[begin / rows * entries];
+                       ProductSums& sums = parts[begin / rows];
                        PairFeatures pairs(x, y, partner);
                        std::uint32_t index[256];
                        for (std::size_t at = begin; at < end; at += std::size(index)) {
@@ -213,19 +230,23 @@ double small_trace(const FeatureMap& x, const FeatureMap& y, const std::uint32_t
                                           [&](std::size_t row, const double* x_row,
                                               std::size_t column, const double* y_row) {
                                               loops.spread(x_row, x.count(), y_row,
-                                                           matrix + row * stride + column, stride);
+                                                           &sums.xy[row * sums.stride + column],
+                                                           sums.stride);
+                                              for (std::size_t j = 0; j < feature_stride; ++j) {
+                                                  sums.x[row + j] += x_row[j];
+                                                  sums.y[column + j] += y_row[j];
+                                              }
                                           });
                        }
                        return true;
                    });
-    for (std::size_t copy = 1; copy < copies; ++copy) {
-        for (std::size_t i = 0; i < entries; ++i) sums[i] += sums[copy * entries + i];
-    }
+    ProductSums& all = parts.front();
+    for (std::size_t part = 1; part < n_parts; ++part) all.add(parts[part]);
     ExactSum total;
     for (std::size_t t = 0; t < x.n_features(); ++t) {
-        const double mean = x.sums()[t] / static_cast<double>(n);
-        double* const row = &sums[t * stride];
-        for (std::size_t s = 0; s < y.n_features(); ++s) row[s] -= mean * y.sums()[s];
+        const double mean = all.x[t] / static_cast<double>(n);
+        double* const row = &all.xy[t * all.stride];
+        for (std::size_t s = 0; s < y.n_features(); ++s) row[s] -= mean * all.y[s];
         total.add(loops.dot(row, row, y.n_features()));
     }
     return total.to_double();
@@ -346,10 +367,14 @@ private:
 
 }  // namespace
 
+bool is_small(const FeatureMap& x, const FeatureMap& y) {
+    constexpr std::size_t most_entries = std::size_t{1} << 16;
+    return padded(x) * padded(y) <= most_entries;
+}
+
 double centred_trace(const FeatureMap& x, const FeatureMap& y, const std::uint32_t* partner,
                      std::size_t workers, Poll poll) {
-    constexpr std::size_t most_entries = std::size_t{1} << 16;
-    if (padded(x) * padded(y) <= most_entries) return small_trace(x, y, partner, workers, poll);
+    if (is_small(x, y)) return small_trace(x, y, partner, workers, poll);
     // Strips run along the longer side.
     if (partner == nullptr && y.n_features() > x.n_features()) {
         return StripTrace(y, x, nullptr).run(workers, poll);

@@ -19,7 +19,7 @@ namespace calibrant {
 
 class FeatureMap {
 public:
-    // Throws InvalidInput if a value is beyond 2^45 bandwidths; `name` is for its message.
+    // Throws InvalidInput if a value is beyond 2^48 bandwidths; `name` is for its message.
     FeatureMap(const double* x, std::size_t n, double bandwidth, const char* name);
 
     [[nodiscard]] std::size_t size() const { return offsets_.size(); }
@@ -28,18 +28,22 @@ public:
     [[nodiscard]] std::size_t start(std::size_t i) const {
         return starts_.empty() ? 0 : starts_[i];
     }
-    [[nodiscard]] const std::vector<double>& sums() const { return sums_; }  // over the points
+    // Over the points; after add_up.
+    void add_up();
+    [[nodiscard]] const std::vector<double>& sums() const { return sums_; }
     // Rows of feature_stride.
     void features(const std::uint32_t* index, std::size_t n, double* out) const;
-    // Few points keep theirs.
+    // For those who want them often; of more than 2^14 points nothing is kept.
+    void keep_features();
     [[nodiscard]] bool keeps_features() const { return !kept_.empty(); }
     [[nodiscard]] const double* kept(std::size_t i) const { return &kept_[i * feature_stride]; }
-    // A_ii of the centred kernel.
+    // A_ii of the centred kernel; after add_up.
     void diagonal(double* out) const;
 
 private:
     void place_on_nodes(const double* x, std::size_t n, double bandwidth, const char* name);
-    void add_up();
+    template <class Use>
+    void for_each_row(const Use& use) const;
 
     std::size_t count_ = node_features, n_features_ = 0;
     bool is_series_ = false;
@@ -48,6 +52,9 @@ private:
     std::vector<double> sums_;
     std::vector<double> kept_;
 };
+
+// Whether the products of all features are few; otherwise centred_trace needs both added up.
+[[nodiscard]] bool is_small(const FeatureMap& x, const FeatureMap& y);
 
 // trace(AB), A of x and B of y, where y_i stands against x_i, or y[partner[i]] if there is one.
 [[nodiscard]] double centred_trace(const FeatureMap& x, const FeatureMap& y,

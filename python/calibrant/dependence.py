@@ -147,9 +147,9 @@ def hsic(
     >>> x = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     >>> y = [0.0, 1.0, 4.0, 9.0, 16.0, 25.0]
     >>> hsic(x, y)
-    HSIC(hsic=0.0849966, bandwidths=(2.0, 9.0), n=6)
+    HSIC(hsic=0.0850889, bandwidths=(2.0, 9.0), n=6)
     >>> hsic(x, y[::-1], bandwidth=(2.0, 9.0), estimator="unbiased")
-    HSIC(hsic=0.0729671, bandwidths=(2.0, 9.0), n=6, estimator='unbiased')
+    HSIC(hsic=0.0907148, bandwidths=(2.0, 9.0), n=6, estimator='unbiased')
     """
     if estimator not in ("biased", "gretton", "unbiased"):
         raise ValueError(
