@@ -69,6 +69,7 @@ from calibrant.scores import (
 from calibrant.smooth import smooth_calibration_error
 
 __all__ = [
+    "HSIC",
     "Assessment",
     "AssessmentBins",
     "BrierDecomposition",
@@ -80,7 +81,6 @@ __all__ = [
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
-    "HSIC",
     "HSICTest",
     "LogDecomposition",
     "MeanSpectrum",

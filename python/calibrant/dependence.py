@@ -152,9 +152,7 @@ def hsic(
     HSIC(hsic=0.0907148, bandwidths=(2.0, 9.0), n=6, estimator='unbiased')
     """
     if estimator not in ("biased", "gretton", "unbiased"):
-        raise ValueError(
-            f"estimator must be 'biased', 'gretton' or 'unbiased', got {estimator!r}"
-        )
+        raise ValueError(f"estimator must be 'biased', 'gretton' or 'unbiased', got {estimator!r}")
     answer = _answer(x, y, bandwidth, kernel, 1 if estimator == "unbiased" else 0)
     n = answer["n"]
     if estimator == "unbiased" and n < 4:
