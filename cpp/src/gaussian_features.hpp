@@ -17,6 +17,8 @@
 
 namespace calibrant {
 
+inline constexpr std::size_t feature_batch = 16;  // points whose features are made at a time
+
 class FeatureMap {
 public:
     // Throws InvalidInput if a value is beyond 2^48 bandwidths; `name` is for its message.
@@ -31,7 +33,7 @@ public:
     // Over the points; after add_up.
     void add_up();
     [[nodiscard]] const std::vector<double>& sums() const { return sums_; }
-    // Rows of feature_stride.
+    // Rows of feature_stride, of at most feature_batch points.
     void features(const std::uint32_t* index, std::size_t n, double* out) const;
     // For those who want them often; of more than 2^14 points nothing is kept.
     void keep_features();
