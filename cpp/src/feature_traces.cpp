@@ -94,10 +94,9 @@ double small_trace(const FeatureMap& x, const FeatureMap& y, const std::uint32_t
                                               loops.spread(x_row, x.count(), y_row,
                                                            &sums.xy[row * sums.stride + column],
                                                            sums.stride);
-                                              for (std::size_t j = 0; j < feature_stride; ++j) {
-                                                  sums.x[row + j] += x_row[j];
-                                                  sums.y[column + j] += y_row[j];
-                                              }
+                                              constexpr double one = 1.0;
+                                              loops.spread(&one, 1, x_row, &sums.x[row], 0);
+                                              loops.spread(&one, 1, y_row, &sums.y[column], 0);
                                           });
                        }
                        return true;
