@@ -106,6 +106,17 @@ def coverage_hsic(
     coverage_bandwidth: float,
     estimator: str,
 ) -> tuple[list[tuple[float, int, float, float]], int, int, bool]: ...
+def gamma_tail(shape: float, x: float) -> tuple[float, float]: ...
+def hsic(
+    x: Any,
+    y: Any,
+    x_bandwidth: float | None,
+    y_bandwidth: float | None,
+    kernel: str,
+    depth: int,
+    permutations: int,
+    seed: int,
+) -> dict[str, Any]: ...
 def smooth_calibration_error(
     y_true: Any,
     y_proba: Any,
