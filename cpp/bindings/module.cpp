@@ -13,10 +13,14 @@ PYBIND11_MODULE(_core, m) {
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
+    register_coverage_hsic(m);
     register_cumulative(m);
     register_decompositions(m);
+    register_intervals(m);
+    register_dependence(m);
     register_means(m);
-    register_assessment(m);  // after means: it gives risk profiles
+    register_assessment(m);       // after means: it gives risk profiles
+    register_prediction_sets(m);  // after intervals: it gives strata
     register_roc(m);
     register_score_table(m);
     register_scorecard(m);

@@ -3,8 +3,11 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "box_loops.hpp"
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
+#include "dependence_loops.hpp"
+#include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
@@ -379,6 +382,11 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    split,
                                    places,
                                    cells_of,
+                                   intervals,
+                                   tally_intervals,
+                                   range,
+                                   &box_kernels,
+                                   &dependence_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,

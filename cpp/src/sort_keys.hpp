@@ -1,12 +1,10 @@
-// Sorting rows by their keys on several threads, and what else is found out about weights on the
-// way: for SortedScores and GroupedScores.
+// Sorting rows by their keys on several threads: for SortedScores and GroupedScores.
 //
 // An Item is a ScoreKey, or has one called `key` beside what belongs to the row.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,8 +16,6 @@
 #include "calibrant/sorted_scores.hpp"
 
 namespace calibrant {
-
-inline constexpr std::uint64_t absent = ~std::uint64_t{0};  // no score has this key
 
 inline std::uint64_t bits_of(ScoreKey item) { return item.bits; }
 template <class Item>
@@ -158,35 +154,5 @@ std::unique_ptr<Item[]> sorted_by_key(std::unique_ptr<Item[]> items, std::size_t
     n = begins[buckets.size()];
     return result;
 }
-
-// What the workers that read the rows find.
-struct FoundRows {
-    std::uint64_t n = 0, omitted = 0;
-    double largest = 0.0;
-    int lowest_bit = std::numeric_limits<int>::max();
-
-    void see_weight(double weight) {
-        largest = std::max(largest, weight);
-        const auto bits = std::bit_cast<std::uint64_t>(weight);
-        const int biased = static_cast<int>(bits >> 52);
-        const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | 0x0010000000000000;
-        const int exponent = (biased == 0 ? 1 : biased) - 1075;
-        const int trailing = std::countr_zero(biased == 0 ? bits : mantissa);
-        lowest_bit = std::min(lowest_bit, exponent + trailing);
-    }
-
-    // As SortedScores counts weights.
-    [[nodiscard]] WeightUnit unit() const {
-        if (largest == 0.0) return WeightUnit(0);
-        return WeightUnit(std::max(lowest_bit, std::ilogb(largest) - 79));
-    }
-
-    void merge(const FoundRows& other) {
-        n += other.n;
-        omitted += other.omitted;
-        largest = std::max(largest, other.largest);
-        lowest_bit = std::min(lowest_bit, other.lowest_bit);
-    }
-};
 
 }  // namespace calibrant

@@ -110,6 +110,15 @@ struct SpiegelhalterKernels {
                   double* excess_low, double* variance_high, double* variance_low);
 };
 
+// Of a block of intervals without weights.
+struct IntervalTally {
+    std::uint64_t below, above;  // rows
+    double least_width, largest_width;
+};
+// Tables of their own, with headers of the same name.
+struct BoxKernels;
+struct DependenceKernels;
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -162,6 +171,19 @@ struct Kernels {
     void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
     void (*cells)(const double* score, std::size_t n, std::uint32_t* cell);
 
+    // Of interval_rows.hpp, in place: lower becomes the width and upper the excess of y; without
+    // y, the excess of lower, which is 0. Returns false if some value is bad.
+    bool (*intervals)(const double* y, std::size_t n, bool swap, double* lower, double* upper);
+    // From what the former made; distance is the magnitude of the excess. Of no rows the widths
+    // are infinite and 0.
+    void (*tally_intervals)(const double* width, const double* excess, std::size_t n,
+                            double* distance, IntervalTally* tally);
+
+    // Of n >= 1 finite values; -0.0 counts as 0.
+    void (*range)(const double* x, std::size_t n, double* least, double* largest);
+
+    const BoxKernels* boxes;
+    const DependenceKernels* dependence;
     // f[i] = taps[0] g[i] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[i - d] + g[i + d]),
     // added in that order.
     void (*smooth)(const double* g, std::size_t n, const double* taps, std::size_t n_taps,
