@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._walks import check_max_points
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["RocCurve", "accuracy_rejection_auc", "roc_auc", "roc_curve"]
@@ -251,8 +252,7 @@ def roc_curve(
     RocCurve of 4 rows, 4 points: auc=0.875 (standard error 0.18), predicted 0.742915
     """
     omit = check_nan_policy(nan_policy)
-    if max_points is not None and max_points < 4:
-        raise ValueError(f"max_points must be at least 4, got {max_points!r}")
+    check_max_points(max_points)
     classes = _columns(y_proba)
     if classes is None and of_class is not None:
         raise ValueError("of_class is for y_proba of shape (n, k); pass pos_label for shape (n,)")
