@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,11 @@ from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant._test_result import ClasswiseTestResult, TestResult
 from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import CumulativeDifferencesDisplay
 
 __all__ = ["CumulativeDifferences", "cumulative_differences", "ks_test", "kuiper_test"]
 
@@ -78,6 +83,18 @@ class CumulativeDifferences(Result):
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in plain.items()
         }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> CumulativeDifferencesDisplay:
+        """Draw the curve, with the band in which chance keeps it and the p-values of the tests.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.CumulativeDifferencesDisplay`.
+        """
+        from calibrant.plotting import CumulativeDifferencesDisplay
+
+        return CumulativeDifferencesDisplay(self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:
         return (
