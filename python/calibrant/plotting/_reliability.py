@@ -91,6 +91,7 @@ class ReliabilityDisplay(PredictionDisplay[ReliabilityBins | ReliabilityBounds])
         uncertainty: Uncertainty | None = "consistency",
         level: float = 0.95,
         histogram: bool | ReliabilityBins = True,
+        xlabel: str = "predicted probability",
         color: str | None = None,
     ) -> None:
         if uncertainty not in ("consistency", "wilson", None):
@@ -116,7 +117,7 @@ class ReliabilityDisplay(PredictionDisplay[ReliabilityBins | ReliabilityBounds])
         far = np.abs(frequency - score) > consistency_margin(score, rows, level)
         self.outside_ = ax.plot(score[far], frequency[far], "o", color=color, markersize=5.5)[0]
         self._frame(
-            ax, palette, xlabel="predicted probability", ylabel="observed frequency",
+            ax, palette, xlabel=xlabel, ylabel="observed frequency",
             xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal",
         )  # fmt: skip
         self._legend(ax, palette, loc="upper left")

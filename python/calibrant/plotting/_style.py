@@ -64,6 +64,8 @@ PALETTES: dict[str, Palette] = {
     ),
 }  # fmt: skip
 
+MISSING = 'plots need matplotlib: pip install "calibrant[plot]"'
+
 #: Of a figure that is made here, whatever its colours.
 _SHAPE: dict[str, Any] = {
     "axes.labelsize": 10,
@@ -85,7 +87,7 @@ def pyplot() -> Any:
     try:
         from matplotlib import pyplot as plt
     except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "calibrant[plot]"') from error
+        raise ImportError(MISSING) from error
     return plt
 
 
@@ -122,7 +124,12 @@ def style(theme: Theme = "light") -> Iterator[Palette]:
     """
     if theme not in PALETTES:
         raise ValueError(f"theme must be 'light' or 'dark', got {theme!r}")
-    with pyplot().rc_context({**_SHAPE, **_colours(PALETTES[theme])}):
+    try:
+        from matplotlib import rc_context
+    except ImportError as error:
+        raise ImportError(MISSING) from error
+    settings: Any = {**_SHAPE, **_colours(PALETTES[theme])}
+    with rc_context(settings):
         yield PALETTES[theme]
 
 
