@@ -40,5 +40,5 @@ def _accumulator(block: bytes) -> Any:
             return cls.from_bytes(block)
         except ValueError as error:
             refusals.append(str(error))
-    # Those of another kind all name the kind that was found; damage is said by all alike.
-    raise ValueError(max(refusals, key=lambda text: "kind" not in text))
+    # One may know better than "another kind": that it is damaged, or newer.
+    raise ValueError(min(refusals, key=lambda text: " expected, found " in text))

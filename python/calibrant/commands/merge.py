@@ -22,8 +22,9 @@ def command(states: tuple[str, ...], output: str) -> None:
     check_writable(output)
     total = load_state(states[0])
     for name in states[1:]:
+        state = load_state(name)
         try:
-            total.merge(load_state(name))
+            total.merge(state)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from error
     write_file(output, total.to_bytes())
