@@ -73,6 +73,8 @@ std::string name(Kind kind) {
             return "Scorecard";
         case Kind::assessment:
             return "Assessment";
+        case Kind::paired_scores:
+            return "PairedScores";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

@@ -18,6 +18,7 @@ from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
@@ -27,6 +28,7 @@ __all__ = [
     "AssessmentBounds",
     "Bounds",
     "MeanBounds",
+    "PairedScores",
     "Refinement",
     "Reliability",
     "ReliabilityBounds",

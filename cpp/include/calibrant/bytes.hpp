@@ -37,6 +37,7 @@ enum class Kind : std::uint16_t {
     scorecard = 7,
     spiegelhalter = 8,
     assessment = 9,
+    paired_scores = 20,
     row_counter = 65535,  // of the tests
 };
 
