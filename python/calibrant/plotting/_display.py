@@ -73,6 +73,7 @@ class Display(Generic[R]):
     def _legend(self, ax: Axes, palette: Palette, **options: Any) -> None:
         if ax.get_legend_handles_labels()[1]:
             legend = ax.legend(frameon=False, fontsize="small", labelcolor=palette.text, **options)
+            legend.get_title().set(fontsize="small", color=palette.muted)
             for text in legend.get_texts():
                 text.set_parse_math(False)  # names are the user's
 

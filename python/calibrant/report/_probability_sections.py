@@ -48,6 +48,7 @@ def estimate(card: Scorecard, name: str) -> Number:
         hint(card, name),
         found.reason,
         "pvalue" if name.endswith("pvalue") else "number",
+        definition="pvalue" if name.endswith("pvalue") else name,
     )
 
 
@@ -84,6 +85,7 @@ def assessment(view: View) -> Section | None:
                 f"{name}, {part}",
                 float(getattr(getattr(found, part), name)),
                 explanation=f"{of}; m = {power}",
+                definition=name if part == "model" else "source",
             )
             for name, power in (("decisiveness", "1"), ("accuracy", "0"), ("robustness", "−2/3"))
             for part, of in (("model", "mean of q"), ("source", "mean of the frequencies"))
@@ -137,15 +139,24 @@ def reliability(view: View) -> Section:
     error = table.expected_calibration_error(n_bins=RELIABILITY_BINS)
     largest = table.expected_calibration_error(n_bins=RELIABILITY_BINS, norm="max")
     numbers = (
-        certified("ece", "ECE, equal-count bins", error, "mean gap; 0 is calibrated"),
+        certified(
+            "equal_count_ece",
+            "ECE, equal-count bins",
+            error,
+            "mean gap; 0 is calibrated",
+            definition="ece",
+        ),
         estimate(view.card, "ece"),
-        certified("mce", "largest gap", largest, "of an equal-count bin"),
+        certified(
+            "equal_count_mce", "largest gap", largest, "of an equal-count bin", definition="mce"
+        ),
         Number(
-            "band",
+            "bins_outside",
             "bins outside the band",
             outside,
             explanation=f"of {int(used.sum())}; chance puts one in twenty there",
             form="count",
+            definition="band",
         ),
     )
     figure = Figure(
@@ -172,12 +183,13 @@ def _test(name: str, label: str, test: TestBounds) -> tuple[Number, Number]:
     return (
         certified(name, label, test.statistic, "in standard deviations of chance"),
         certified(
-            "pvalue",
+            f"{name}_pvalue",
             f"{label}, p-value",
             test.pvalue,
             "small: not calibrated",
             form="pvalue",
             log=test.log_pvalue.value,
+            definition="pvalue",
         ),
     )
 
