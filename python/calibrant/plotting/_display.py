@@ -149,5 +149,5 @@ def pvalue_text(pvalue: float, log_pvalue: float | None = None) -> str:
     if pvalue > 1e-300:
         return f"p = {pvalue:.0e}"
     if log_pvalue is None or log_pvalue == float("-inf"):
-        return "p = 0"
+        return "p < 1e-300"
     return f"p = 1e{log_pvalue / 2.302585092994046:.0f}"

@@ -94,7 +94,7 @@ class Number:
         if self.form == "angle":
             return f"{value:.1f}\N{DEGREE SIGN}"
         if self.form == "pvalue":
-            return pvalue_text(value, self.log).removeprefix("p = ")
+            return pvalue_text(value, self.log).removeprefix("p ").removeprefix("= ")
         if math.isinf(value):
             return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
         digits = f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
