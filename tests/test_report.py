@@ -277,14 +277,14 @@ def _umask():
 
 
 def test_a_failed_save_leaves_what_was_there(page, tmp_path, monkeypatch):
-    (tmp_path / "report.html").write_text("old")
+    (tmp_path / "report.json").write_text("old")
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        page.save(tmp_path / "report.html")
-    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
-    assert (tmp_path / "report.html").read_text() == "old"
+        page.save(tmp_path / "report.json")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]
+    assert (tmp_path / "report.json").read_text() == "old"
     with pytest.raises(FileNotFoundError):
-        page.save(tmp_path / "nowhere" / "report.html")
+        page.save(tmp_path / "nowhere" / "report.json")
 
 
 def test_in_a_notebook(page):
