@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -240,6 +242,14 @@ class Evidence:
         except (KeyError, TypeError) as error:
             raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
         return made
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the evidence whose bytes are in a file; errors name it."""
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):

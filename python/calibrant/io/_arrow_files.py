@@ -20,7 +20,7 @@ _LARGE_GROUP = 2**23
 _ARROW_TYPES: dict[Kind, tuple[str, ...]] = {
     "boolean": ("boolean",),
     "integer": ("integer",),
-    "float": ("floating",),
+    "float": ("floating", "null"),  # a column without values may be anything
     "text": ("string", "large_string", "string_view"),
     "list": ("list", "large_list", "fixed_size_list"),
 }
@@ -71,7 +71,7 @@ class _File:
     def _errors_named(self) -> Iterator[None]:
         try:
             yield
-        except (self.arrow.ArrowException, OSError) as error:
+        except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             text = " ".join(str(error).split()).rstrip(".")
             if "UTF8" in text or "utf-8" in text:
                 raise ValueError(
@@ -188,7 +188,9 @@ class CsvFile(_File):
     _what = "CSV"
     n_rows: int | None = None
 
-    def _open(self, columns: Sequence[str] | None = None, floats: Sequence[str] = ()) -> Any:
+    def _open(
+        self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
+    ) -> Any:
         from pyarrow import csv
 
         suffixes = [suffix.lower() for suffix in self.path.suffixes]
@@ -197,8 +199,8 @@ class CsvFile(_File):
             read_options=csv.ReadOptions(block_size=2**22),
             parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in suffixes else ","),
             convert_options=csv.ConvertOptions(
-                include_columns=columns,
-                column_types=dict.fromkeys(floats, self.arrow.float64()),
+                include_columns=None if columns is None else list(columns),
+                column_types=types,
                 strings_can_be_null=True,
             ),
         )
@@ -215,5 +217,32 @@ class CsvFile(_File):
         yield from self._one_by_one(self._batches(columns, floats))
 
     def _batches(self, columns: Sequence[str], floats: Sequence[str]) -> Iterator[Any]:
-        with self._open(list(columns), floats) as reader:
-            yield from reader
+        try:
+            with self._open(columns, dict.fromkeys(floats, self.arrow.float64())) as reader:
+                yield from reader
+        except self.arrow.ArrowInvalid as error:
+            if "conversion error" in str(error):
+                self._refuse_text(floats)
+            raise
+
+    def _refuse_text(self, columns: Sequence[str]) -> None:
+        """Look for the first value that is no number, and say where it is."""
+        row = 0
+        with self._open(columns, dict.fromkeys(columns, self.arrow.string())) as reader:
+            for batch in reader:
+                for i, values in enumerate(zip(*batch.to_pydict().values(), strict=True)):
+                    for name, text in zip(batch.schema.names, values, strict=True):
+                        if text is not None and not _is_number(text):
+                            raise ValueError(
+                                f"{self.name}: column {name!r} must hold numbers, found {text!r} "
+                                f"at row {row + i}"
+                            )
+                row += batch.num_rows
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -145,6 +145,9 @@ def _guess_prob(source: Source, taken: Collection[str | None]) -> tuple[tuple[st
     fractions = [n for n, kind in kinds.items() if kind in ("float", "list") and n not in taken]
     if len(fractions) == 1:
         return (fractions[0],), "guessed, as the only column of fractions"
+    named = _by_name(kinds, _PROBS, taken, ("integer", "boolean", "text", "other"))
+    if named is not None:  # most likely not what was meant, but then the error says what it holds
+        return (named,), "guessed from its name"
     raise ValueError(
         f"{source.name}: cannot tell which column holds the probabilities; name it with prob, "
         f"or --prob on the command line {_listing(source)}"
