@@ -75,6 +75,10 @@ std::string name(Kind kind) {
             return "Assessment";
         case Kind::paired_scores:
             return "PairedScores";
+        case Kind::intervals:
+            return "Intervals";
+        case Kind::prediction_sets:
+            return "PredictionSets";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, cumulative, means, scorecards, scores, streaming
+from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
 from calibrant._core import __version__
 from calibrant.calibration import (
     Assessment,
@@ -34,6 +34,25 @@ from calibrant.cumulative import (
     ks_test,
     kuiper_test,
     spiegelhalter_test,
+)
+from calibrant.intervals import (
+    Coverage,
+    CoverageGap,
+    IntervalLevel,
+    IntervalSummary,
+    SetSize,
+    SetSummary,
+    SizeStratifiedCoverage,
+    coverage_gap,
+    coverage_width_criterion,
+    interval_coverage,
+    interval_score,
+    interval_summary,
+    interval_width,
+    set_coverage,
+    set_size,
+    set_summary,
+    size_stratified_coverage,
 )
 from calibrant.means import (
     CrossEntropyProbability,
@@ -75,9 +94,13 @@ __all__ = [
     "Comparison",
     "Conventions",
     "CorpDecomposition",
+    "Coverage",
+    "CoverageGap",
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
+    "IntervalLevel",
+    "IntervalSummary",
     "LogDecomposition",
     "MeanSpectrum",
     "MurphyDecomposition",
@@ -86,6 +109,9 @@ __all__ = [
     "RocCurve",
     "ScoreSummary",
     "Scorecard",
+    "SetSize",
+    "SetSummary",
+    "SizeStratifiedCoverage",
     "TestResult",
     "__version__",
     "accuracy_rejection_auc",
@@ -104,6 +130,8 @@ __all__ = [
     "compare",
     "conventions",
     "coupling_to_power",
+    "coverage_gap",
+    "coverage_width_criterion",
     "cross_entropy_probability",
     "cumulative",
     "cumulative_differences",
@@ -111,6 +139,11 @@ __all__ = [
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "interval_coverage",
+    "interval_score",
+    "interval_summary",
+    "interval_width",
+    "intervals",
     "ks_test",
     "kuiper_test",
     "log_decomposition",
@@ -128,8 +161,12 @@ __all__ = [
     "scorecard",
     "scorecards",
     "scores",
+    "set_coverage",
     "set_num_threads",
+    "set_size",
+    "set_summary",
     "show_config",
+    "size_stratified_coverage",
     "smooth_calibration_error",
     "spherical_score",
     "spiegelhalter_test",

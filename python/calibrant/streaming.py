@@ -18,6 +18,7 @@ from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
@@ -27,8 +28,10 @@ __all__ = [
     "Assessment",
     "AssessmentBounds",
     "Bounds",
+    "Intervals",
     "MeanBounds",
     "PairedScores",
+    "PredictionSets",
     "Refinement",
     "Reliability",
     "ReliabilityBounds",

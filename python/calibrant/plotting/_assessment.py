@@ -87,7 +87,7 @@ class AssessmentDisplay(PredictionDisplay[Assessment | AssessmentBounds]):
             ax, palette, xlabel="source: observed frequency", ylabel="model: predicted probability",
             xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal",
         )  # fmt: skip
-        self._legend(ax, palette, loc="lower right")
+        self._legend(ax, palette, loc="lower right", title="model / source", alignment="left")
 
     def _table(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Per bin: source, model, and how much happened."""
@@ -100,7 +100,7 @@ class AssessmentDisplay(PredictionDisplay[Assessment | AssessmentBounds]):
         bins = self.result.bins
         of_class = bins.classes if isinstance(bins, AssessmentBins) else np.full(len(bins), -1)
         rows = [(of_class == k, f"bins of class {k}") for k in np.unique(of_class)]
-        return rows if len(rows) > 1 else [(rows[0][0], "bins, by number of events")]
+        return rows if len(rows) > 1 else [(rows[0][0], "bins, by events")]
 
     def _bubbles(self, ax: Axes, rows: NDArray[np.bool_], color: str, label: str) -> PathCollection:
         source, model, happened = self._table()
@@ -123,7 +123,7 @@ class AssessmentDisplay(PredictionDisplay[Assessment | AssessmentBounds]):
             name: ax.plot(
                 [place[0]], [place[1]], MEANS[name], color=color, markersize=8,
                 markeredgecolor=palette.background, markeredgewidth=0.8,
-                label=f"{name}: model {place[1]:.3f}, source {place[0]:.3f}",
+                label=f"{name} {place[1]:.3f} / {place[0]:.3f}",
             )[0]
             for name, place in places.items()
         }  # fmt: skip

@@ -134,4 +134,4 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
             f"{share:g}\n{score:.2g}" for share, score in zip(shares, curve.scores[at], strict=True)
         ]
         ax.set_xticks(shares, labels)
-        ax.set_xlabel("share of rows in order of their scores; below it, the score there")
+        ax.set_xlabel("share of rows by score; below, the score")

@@ -73,6 +73,7 @@ class Display(Generic[R]):
     def _legend(self, ax: Axes, palette: Palette, **options: Any) -> None:
         if ax.get_legend_handles_labels()[1]:
             legend = ax.legend(frameon=False, fontsize="small", labelcolor=palette.text, **options)
+            legend.get_title().set(fontsize="small", color=palette.muted)
             for text in legend.get_texts():
                 text.set_parse_math(False)  # names are the user's
 
@@ -148,5 +149,5 @@ def pvalue_text(pvalue: float, log_pvalue: float | None = None) -> str:
     if pvalue > 1e-300:
         return f"p = {pvalue:.0e}"
     if log_pvalue is None or log_pvalue == float("-inf"):
-        return "p = 0"
+        return "p < 1e-300"
     return f"p = 1e{log_pvalue / 2.302585092994046:.0f}"

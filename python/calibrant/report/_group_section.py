@@ -9,6 +9,7 @@ from calibrant.plotting import GroupsDisplay
 from calibrant.plotting._groups import by_worst
 from calibrant.report._probability_sections import estimate
 from calibrant.report._section import Figure, Section, Table
+from calibrant.report._svg import WIDTH
 from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
 
@@ -48,7 +49,7 @@ def groups(view: View) -> Section | None:
         f"Expected calibration error of {len(ranked)} groups, the worst on top",
         {"order": [str(key) for key, _ in ranked], "metric": METRIC},
         {"metric": METRIC, "most_groups": MOST_DRAWN},
-        (5.6, 1.3 + 0.24 * drawn),
+        (WIDTH, 1.3 + 0.24 * drawn),
     )
     return Section(
         "groups",

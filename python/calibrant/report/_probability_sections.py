@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import Bounds, TestBounds
 from calibrant._scorecard_table import ROWS, hint
+from calibrant.assessment import Assessment
 from calibrant.plotting import (
     AssessmentDisplay,
     CumulativeDifferencesDisplay,
@@ -17,7 +19,7 @@ from calibrant.plotting import (
     RocDisplay,
 )
 from calibrant.plotting._reliability import consistency_margin
-from calibrant.report._section import Figure, Form, Number, Section
+from calibrant.report._section import Figure, Number, Section
 from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
 
@@ -28,6 +30,9 @@ MOST_POINTS = 400
 #: Of the histogram above the reliability diagram, which shows more than the bins.
 HISTOGRAM_BINS = 40
 RELIABILITY_BINS = 15
+
+#: Where the table's own are clear by their place only.
+LABELS = {"spiegelhalter_pvalue": "Spiegelhalter p-value"}
 
 CERTAIN_AND_WRONG = (
     "A probability of 0 was given to something that happened: all means with power 0 or below "
@@ -40,7 +45,7 @@ def estimate(card: Scorecard, name: str) -> Number:
     found = getattr(card, name)
     return Number(
         name,
-        ROWS[name][0].strip(),
+        LABELS.get(name, ROWS[name][0].strip()),
         found.value,
         found.low,
         found.high,
@@ -48,6 +53,7 @@ def estimate(card: Scorecard, name: str) -> Number:
         hint(card, name),
         found.reason,
         "pvalue" if name.endswith("pvalue") else "number",
+        definition="pvalue" if name.endswith("pvalue") else name,
     )
 
 
@@ -84,6 +90,7 @@ def assessment(view: View) -> Section | None:
                 f"{name}, {part}",
                 float(getattr(getattr(found, part), name)),
                 explanation=f"{of}; m = {power}",
+                definition=name if part == "model" else "source",
             )
             for name, power in (("decisiveness", "1"), ("accuracy", "0"), ("robustness", "−2/3"))
             for part, of in (("model", "mean of q"), ("source", "mean of the frequencies"))
@@ -92,11 +99,7 @@ def assessment(view: View) -> Section | None:
             "divergence", "model / source", found.divergence.accuracy,
             "of the accuracies; 1: nothing lost",
         ),
-        _maybe_certified(
-            "angle", "angle", found.angle,
-            f"calibrated within 45° ± {found.tolerance:.1f}°; above: over-confident",
-            form="angle",
-        ),
+        _angle(found),
     ]  # fmt: skip
     figure = Figure(
         "model-versus-source",
@@ -117,12 +120,20 @@ def assessment(view: View) -> Section | None:
     )
 
 
+def _angle(found: Assessment | AssessmentBounds) -> Number:
+    limits = "above 45°: over-confident"
+    if not math.isnan(found.tolerance):
+        limits = f"calibrated within 45° ± {found.tolerance:.1f}°; above: over-confident"
+    reason = found.verdict.partition(": ")[2] if math.isnan(float(found.angle)) else ""
+    return _maybe_certified("angle", "angle", found.angle, limits, form="angle", reason=reason)
+
+
 def _maybe_certified(
-    name: str, label: str, value: Bounds | float, explanation: str, form: Form = "number"
+    name: str, label: str, value: Bounds | float, explanation: str, **more: Any
 ) -> Number:
-    if isinstance(value, Bounds):
-        return certified(name, label, value, explanation, form=form)
-    return Number(name, label, value, explanation=explanation, form=form)
+    if isinstance(value, Bounds) and not math.isnan(value.value):
+        return certified(name, label, value, explanation, **more)
+    return Number(name, label, float(value), explanation=explanation, **more)
 
 
 def reliability(view: View) -> Section:
@@ -137,15 +148,24 @@ def reliability(view: View) -> Section:
     error = table.expected_calibration_error(n_bins=RELIABILITY_BINS)
     largest = table.expected_calibration_error(n_bins=RELIABILITY_BINS, norm="max")
     numbers = (
-        certified("ece", "ECE, equal-count bins", error, "mean gap; 0 is calibrated"),
+        certified(
+            "equal_count_ece",
+            "ECE, equal-count bins",
+            error,
+            "mean gap; 0 is calibrated",
+            definition="ece",
+        ),
         estimate(view.card, "ece"),
-        certified("mce", "largest gap", largest, "of an equal-count bin"),
+        certified(
+            "equal_count_mce", "largest gap", largest, "of an equal-count bin", definition="mce"
+        ),
         Number(
-            "band",
+            "bins_outside",
             "bins outside the band",
             outside,
             explanation=f"of {int(used.sum())}; chance puts one in twenty there",
             form="count",
+            definition="band",
         ),
     )
     figure = Figure(
@@ -172,12 +192,13 @@ def _test(name: str, label: str, test: TestBounds) -> tuple[Number, Number]:
     return (
         certified(name, label, test.statistic, "in standard deviations of chance"),
         certified(
-            "pvalue",
+            f"{name}_pvalue",
             f"{label}, p-value",
             test.pvalue,
             "small: not calibrated",
             form="pvalue",
             log=test.log_pvalue.value,
+            definition="pvalue",
         ),
     )
 
@@ -262,7 +283,7 @@ def roc(view: View) -> Section:
     figure = Figure(
         "roc",
         RocDisplay(curve),
-        f"ROC curve with area {curve.auc:.3f}; the scores promise {curve.predicted_auc:.3f}",
+        f"ROC curve with area {numbers[0].text}; promised by the scores: {numbers[1].text}",
         curve.to_dict(),
     )
     return Section("roc", title, explanation, numbers, (figure,), definition=page)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibrant import __version__
-from calibrant.report._definitions import DEFINITIONS, Definition
+from calibrant import __version__, streaming
+from calibrant.report._definitions import DEFINITIONS
 from calibrant.report._section import Section, json_ready
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
@@ -49,7 +49,12 @@ class Report:
 
     @classmethod
     def of(
-        cls, evidence: Any, *, title: str | None = None, confidence_level: float = 0.95
+        cls,
+        evidence: Any,
+        *,
+        title: str | None = None,
+        confidence_level: float = 0.95,
+        assessment: streaming.Assessment | None = None,
     ) -> Report:
         """Return the report of evidence: the accumulators of one run over the rows.
 
@@ -58,18 +63,20 @@ class Report:
         evidence
             Has ``scorecard``, ``table`` and ``spectrum`` (accumulators of
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
-            ``source`` (a dict, recorded in the report); optionally ``assessment``,
-            ``intervals`` and ``coverage_hsic``.
+            ``source`` (a dict, recorded in the report); optionally ``intervals`` and
+            ``coverage_hsic``.
         title : str, optional
         confidence_level : float
             Of the intervals.
+        assessment : streaming.Assessment, optional
+            Of the same rows: needed for the model against the source of several classes.
 
         Raises
         ------
         ValueError
             If there is no row, or none with a positive weight.
         """
-        view = View(evidence, confidence_level)
+        view = View(evidence, confidence_level, assessment)
         card = view.card
         found = (section(view) for section in SECTIONS)
         return cls(
@@ -112,17 +119,13 @@ class Report:
         page: str = _template("report.html.jinja").render(
             report=self,
             figures=figures,
-            definitions=self._definitions(),
+            definitions=DEFINITIONS,
             light=colour_variables("light"),
             dark=colour_variables("dark"),
             record=_record(self.source),
             version=__version__,
         )
         return page
-
-    def _definitions(self) -> dict[str, Definition]:
-        """Those that the numbers of the sections are linked to, and what all have in common."""
-        return {name: DEFINITIONS[name] for name in DEFINITIONS}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file, or its content if the name ends in ``.json``.
@@ -145,7 +148,12 @@ class Report:
 
     def __repr__(self) -> str:
         names = ", ".join(section.name for section in self.sections)
-        return f"Report of {self.n} rows: {self.verdict.sentence}\n  sections: {names}"
+        lines = (
+            f"Report of {self.n} rows: {self.verdict.headline}",
+            f"  {self.verdict.sentence}",
+            f"  sections: {names}",
+        )
+        return "\n".join(lines)
 
 
 def write_whole(target: Path, text: str) -> None:

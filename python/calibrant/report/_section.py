@@ -41,7 +41,7 @@ class Number:
     Attributes
     ----------
     name, label : str
-        As in the JSON, and as readers see it. A definition of that name is linked.
+        As in the JSON, and as readers see it.
     value, low, high : float, int, str or None
         None where it is undefined, or has no interval.
     method : str
@@ -53,6 +53,8 @@ class Number:
     form : {"number", "count", "pvalue", "angle", "text"}
     log : float, optional
         Of a p-value, its logarithm.
+    definition : str
+        Under which name it is defined, if not its own.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Number:
     reason: str = ""
     form: Form = "number"
     log: float | None = None
+    definition: str = ""
 
     @property
     def text(self) -> str:
@@ -77,7 +80,9 @@ class Number:
         if self.low is None or self.high is None or math.isnan(self.low):
             return ""
         low, high = self._shown(self.low), self._shown(self.high)
-        return "" if low == high == self.text else f"{low} to {high}"
+        if low == high == self.text:
+            return ""
+        return f"{'surely ' if self.method == 'certified' else ''}{low} to {high}"
 
     def _shown(self, value: float | int | str | None) -> str:
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -89,7 +94,7 @@ class Number:
         if self.form == "angle":
             return f"{value:.1f}\N{DEGREE SIGN}"
         if self.form == "pvalue":
-            return pvalue_text(value, self.log).removeprefix("p = ")
+            return pvalue_text(value, self.log).removeprefix("p ").removeprefix("= ")
         if math.isinf(value):
             return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
         digits = f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
@@ -117,7 +122,7 @@ class Figure:
     options : dict
         Of the display's ``plot``.
     size : tuple of float, optional
-        Inches; by default that of the display.
+        Inches; by default the width of the report and the height of the display.
     """
 
     name: str

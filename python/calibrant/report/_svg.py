@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["colour_variables", "inline_svg"]
 
+#: Of figures, in inches: what is readable on a telephone, where a page is about as wide.
+WIDTH = 4.6
 #: Roles of the palette by their colour, in which figures are drawn.
 _ROLES = {colour: role for role, colour in PALETTES["light"].to_dict().items()}
 _COLOUR = re.compile(r"#[0-9a-f]{6}\b")
@@ -55,7 +57,9 @@ def _drawn(figure: Figure) -> str:
             style("light"),
             mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "calibrant"}),
         ):
-            canvas = Canvas(figsize=figure.size or figure.display.size, layout="constrained")
+            canvas = Canvas(
+                figsize=figure.size or (WIDTH, figure.display.size[1]), layout="constrained"
+            )
             canvas.patch.set_alpha(0.0)
             figure.display.plot(canvas.add_subplot(), **figure.options)
             canvas.savefig(text, format="svg", metadata={"Date": None, "Creator": None})

@@ -5,12 +5,21 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
+from calibrant.assessment import Assessment
 from calibrant.plotting._display import pvalue_text
 from calibrant.scorecards import Scorecard
 
 __all__ = ["Verdict", "verdict_of"]
 
+HEADLINES = {
+    "over-confident": "These probabilities are over-confident.",
+    "under-confident": "These probabilities are under-confident.",
+    "calibrated": "These probabilities look calibrated.",
+    "miscalibrated": "These probabilities are off, though neither over- nor under-confident.",
+    "undefined": "There is no verdict on these probabilities.",
+}
 #: Below it, a p-value speaks against the scores.
 SIGNIFICANT = 0.05
 
@@ -22,19 +31,24 @@ class Verdict:
     Attributes
     ----------
     kind : {"over-confident", "under-confident", "calibrated", "miscalibrated", "undefined"}
+    headline : str
+        The verdict in a sentence.
     sentence : str
-        What is the case, and what shows it.
+        What shows it.
     """
 
     kind: str
+    headline: str
     sentence: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both by name."""
+        """Return all by name."""
         return asdict(self)
 
 
-def verdict_of(card: Scorecard, assessment: Any, ks: TestBounds) -> Verdict:
+def verdict_of(
+    card: Scorecard, assessment: Assessment | AssessmentBounds | None, ks: TestBounds
+) -> Verdict:
     """Return the verdict.
 
     Parameters
@@ -47,20 +61,25 @@ def verdict_of(card: Scorecard, assessment: Any, ks: TestBounds) -> Verdict:
     if assessment is None:
         kind, why = _by_tests(card, ks)
     else:
-        kind, _, why = assessment.verdict.partition(": ")
-        if kind == "calibrated" and "off in another way" in why:
-            kind = "miscalibrated"
-    parts = [_said(kind) + ": " + why if why else _said(kind), _by_how_much(card, ks)]
-    return Verdict(kind, ". ".join(part for part in parts if part) + ".")
+        kind, why = _by_angle(assessment, card, ks)
+    parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
+    sentence = ". ".join(part for part in parts if part) + "."
+    return Verdict(kind, HEADLINES[kind], sentence)
 
 
-def _said(kind: str) -> str:
-    return {
-        "over-confident": "The probabilities are over-confident",
-        "under-confident": "The probabilities are under-confident",
-        "calibrated": "The probabilities show no sign of over- or under-confidence",
-        "miscalibrated": "The probabilities are off, though neither over- nor under-confident",
-    }.get(kind, "There is no verdict")
+def _by_angle(
+    assessment: Assessment | AssessmentBounds, card: Scorecard, ks: TestBounds
+) -> tuple[str, str]:
+    kind, _, why = assessment.verdict.partition(": ")
+    if kind == "undefined":  # one probability throughout
+        if ks.pvalue.value < SIGNIFICANT:
+            return "miscalibrated", why
+        return ("calibrated" if card.ece.value == 0.0 else kind), why
+    if assessment.tolerance >= 45.0:
+        return "undefined", why
+    if kind == "calibrated" and "off in another way" in why:
+        return "miscalibrated", why
+    return kind, why
 
 
 def _by_tests(card: Scorecard, ks: TestBounds) -> tuple[str, str]:
@@ -79,6 +98,8 @@ def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
     """The size of the error, and whether chance explains it."""
     if card.ece.value is None:
         return ""
+    if card.ece.value == 0.0:
+        return "They equal the observed frequencies"
     chance = (
         "more than chance explains"
         if ks.pvalue.value < SIGNIFICANT
