@@ -64,7 +64,7 @@ class Report:
             Has ``scorecard``, ``table`` and ``spectrum`` (accumulators of
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
             ``source`` (a dict, recorded in the report); optionally ``intervals`` and
-            ``coverage_hsic``.
+            ``coverage_hsic``. Where the scorecard has no rows, the report is about intervals.
         title : str, optional
         confidence_level : float
             Of the intervals.
@@ -77,13 +77,14 @@ class Report:
             If there is no row, or none with a positive weight.
         """
         view = View(evidence, confidence_level, assessment)
-        card = view.card
         found = (section(view) for section in SECTIONS)
+        counted = evidence.scorecard if view.has_probabilities else evidence.intervals
+        what = "probabilities" if view.has_probabilities else "intervals"
         return cls(
-            "Can these probabilities be trusted?" if title is None else title,
-            verdict_of(card, view.assessment, view.ks),
-            card.n,
-            card.n_omitted,
+            f"Can these {what} be trusted?" if title is None else title,
+            verdict_of(view),
+            counted.n,
+            counted.n_omitted,
             tuple(section for section in found if section is not None),
             view.source,
         )
