@@ -14,6 +14,7 @@ from calibrant.plotting._decomposition import BrierDecompositionDisplay
 from calibrant.plotting._display import Display
 from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
+from calibrant.plotting._overlay import OverlayDisplay
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
 from calibrant.plotting._spectrum import MeanSpectrumDisplay
@@ -28,6 +29,7 @@ __all__ = [
     "GroupsDisplay",
     "IntervalCoverageDisplay",
     "MeanSpectrumDisplay",
+    "OverlayDisplay",
     "Palette",
     "ReliabilityDisplay",
     "RocDisplay",

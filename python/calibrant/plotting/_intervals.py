@@ -64,15 +64,14 @@ class IntervalCoverageDisplay(Display[IntervalSummary]):
         self.points_, self.intervals_ = draw_rows(ax, palette, labels, covered)  # type: ignore[arg-type]
         self.nominal_ = ax.plot(
             [x.confidence_level for x in levels], range(len(levels)), "|", color=palette.second,
-            markersize=16, markeredgewidth=2, label="promised",
+            markersize=16, markeredgewidth=2,
         )[0]  # fmt: skip
-        self._frame(ax, palette, xlabel="coverage")
+        self._frame(ax, palette, xlabel="coverage; upright marks: what is promised")
         ax.grid(visible=False, axis="y")
         ax.margins(x=0.08)
         of = "" if name is None else f"{name}: "
         ci = f"{100 * self.result.ci_level:g}% intervals"
         self._count(ax, palette, f"{of}n = {self.result.n:,}, {ci}")
-        self._legend(ax, palette, loc="best")
 
 
 class SizeGroupsDisplay(Display[SizeGroups]):
@@ -100,14 +99,12 @@ class SizeGroupsDisplay(Display[SizeGroups]):
         self.points_, self.intervals_ = draw_rows(ax, palette, labels, covered)
         self.nominal_ = None
         if nominal is not None:
-            self.nominal_ = ax.axvline(
-                nominal, color=palette.second, linewidth=1.4, label="promised"
-            )
-        self._frame(ax, palette, xlabel="coverage", ylabel="size  (rows)")
+            self.nominal_ = ax.axvline(nominal, color=palette.second, linewidth=1.4)
+        label = "coverage" if nominal is None else "coverage; upright line: what is promised"
+        self._frame(ax, palette, xlabel=label, ylabel="size  (rows)")
         ax.grid(visible=False, axis="y")
         ax.margins(x=0.08)
-        self._count(ax, palette, f"{name or ''}")
-        self._legend(ax, palette, loc="best")
+        self._count(ax, palette, "" if name is None else name)
 
 
 def _span(least: float, largest: float) -> str:

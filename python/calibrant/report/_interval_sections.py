@@ -77,6 +77,7 @@ def intervals(view: View) -> Section | None:
             for note in level.notes
         ),
         definition="docs/intervals.md",
+        terms=("below", "interval_score", "criterion"),
     )
 
 

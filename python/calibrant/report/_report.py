@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from calibrant import __version__, streaming
-from calibrant.report._definitions import DEFINITIONS
+from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section, json_ready
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
@@ -120,13 +120,21 @@ class Report:
         page: str = _template("report.html.jinja").render(
             report=self,
             figures=figures,
-            definitions=DEFINITIONS,
+            definitions=self._definitions(),
             light=colour_variables("light"),
             dark=colour_variables("dark"),
             record=_record(self.source),
             version=__version__,
         )
         return page
+
+    def _definitions(self) -> dict[str, Definition]:
+        """Those of what is in the report."""
+        used = {"interval"}
+        for section in self.sections:
+            used.update(number.definition or number.name for number in section.numbers)
+            used.update(section.terms)
+        return {name: found for name, found in DEFINITIONS.items() if name in used}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file, or its content if the name ends in ``.json``.
