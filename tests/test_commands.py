@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import calibrant
 from calibrant import streaming
+from calibrant._event_accumulator import EventAccumulator
 from calibrant.commands import calibrant as program
 from calibrant.evidence import Evidence
 
@@ -148,15 +149,13 @@ def test_states_are_merged_and_scored_as_if_all_rows_were_one_file(columns):
 ACCUMULATORS = [
     getattr(streaming, name)
     for name in streaming.__all__
-    if hasattr(getattr(streaming, name), "from_bytes")
+    if issubclass(getattr(streaming, name), EventAccumulator)
 ]
 
 
 @pytest.mark.parametrize("cls", ACCUMULATORS, ids=lambda cls: cls.__name__)
 def test_any_accumulator_is_merged_and_inspected(cls, folder):
     part = cls()
-    if not hasattr(part, "_add"):
-        pytest.skip("it is not updated with labels and probabilities")
     part.update([1, 0, 1], [0.75, 0.5, 0.25])
     (folder / "one").write_bytes(part.to_bytes())
     assert run("merge", "one", "one", "-o", "two").exit_code == 0
@@ -400,3 +399,39 @@ def test_demo_is_the_same_every_time():
     assert first == second
     assert first.table is not None
     assert first.table.assess().verdict.startswith("over-confident")
+
+
+# --- compare
+
+
+def test_compare_prints_what_the_function_returns(columns):
+    rng = np.random.default_rng(7)
+    noisy = np.clip(columns["score"] + rng.normal(0, 0.1, N), 0.01, 0.99)
+    y = columns["clicked"]
+    both = pa.table({"y": y, "old": noisy, "new": columns["score"]})
+    pq.write_table(both, "both.parquet", row_group_size=700)
+    pq.write_table(pa.table({"y": y, "p": noisy}), "old.parquet", row_group_size=999)
+    pa.csv.write_csv(pa.table({"y": y, "p": columns["score"]}), "new.csv")
+    expected = calibrant.compare(y, {"old": noisy, "new": columns["score"]})
+    one = run("compare", "both.parquet", "--prob", "old", "--prob", "new")
+    assert (one.exit_code, one.stdout) == (0, f"{expected!r}\n")
+    two = run("compare", "old.parquet", "new.csv", "--json")
+    assert json.loads(two.stdout)["comparison"] == json.loads(json.dumps(expected.to_dict()))
+    assert two.stderr.startswith("old: label = y (guessed from its name), prob = p (guessed")
+
+
+def test_compare_refuses_other_rows(columns):
+    y = columns["clicked"]
+    pq.write_table(pa.table({"y": y, "p": columns["score"]}), "a.parquet")
+    pq.write_table(pa.table({"y": 1 - y, "p": columns["score"]}), "b.parquet")
+    pq.write_table(pa.table({"y": y[:-1], "p": columns["score"][:-1]}), "c.parquet")
+    for args, message in [
+        (("a.parquet", "b.parquet"), "a and b have different labels at row 0"),
+        (("a.parquet", "c.parquet"), f"c has {N - 1} rows, a has more"),
+        (("a.parquet",), "give two files or more"),
+        (("a.parquet", "--prob", "p", "--prob", "p"), "each --prob must name another column"),
+        (("a.parquet", "a.parquet"), "of different names"),
+    ]:
+        done = run("compare", *args)
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert message in done.stderr.splitlines()[-1]

@@ -19,6 +19,7 @@ from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
+from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
@@ -29,6 +30,7 @@ __all__ = [
     "Bounds",
     "Intervals",
     "MeanBounds",
+    "PairedScores",
     "PredictionSets",
     "Refinement",
     "Reliability",

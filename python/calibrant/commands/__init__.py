@@ -12,7 +12,7 @@ from calibrant import __version__
 __all__ = ["calibrant"]
 
 #: By name, in the order of the help.
-_COMMANDS = ("score", "report", "merge", "state", "config", "completion")
+_COMMANDS = ("score", "report", "compare", "merge", "state", "config", "completion")
 
 
 class Failure(click.ClickException):

@@ -12,7 +12,7 @@ __all__ = ["command"]
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands and options in a shell.
+    """Print a script for completion in a shell.
 
     \b
     calibrant completion bash > ~/.local/share/bash-completion/completions/calibrant

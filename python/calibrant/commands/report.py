@@ -33,9 +33,10 @@ def command(
     n_bins: int,
     **roles: Any,
 ) -> None:
-    """Write a report: one HTML file with verdict, numbers and pictures.
+    """Write a report: verdict, numbers and pictures.
 
-    FILE is as for calibrant score; it may also be a state that it saved.
+    It is one HTML file that needs no network. FILE is as for calibrant score; it may also be a
+    state that it saved.
 
     \b
     calibrant report --demo
