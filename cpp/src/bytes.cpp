@@ -73,12 +73,12 @@ std::string name(Kind kind) {
             return "Scorecard";
         case Kind::assessment:
             return "Assessment";
-        case Kind::paired_scores:
-            return "PairedScores";
         case Kind::intervals:
             return "Intervals";
         case Kind::prediction_sets:
             return "PredictionSets";
+        case Kind::paired_scores:
+            return "PairedScores";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

@@ -7,13 +7,18 @@ import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import SizeGroupsDisplay
 
 __all__ = [
     "CiMethod",
@@ -195,6 +200,18 @@ class SizeGroups(Result):
     groups: tuple[SizeGroup, ...]
     worst: SizeGroup | None
     note: str = ""
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> SizeGroupsDisplay:
+        """Draw the coverage of each group; ``nominal`` marks what the level promises.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.SizeGroupsDisplay`.
+        """
+        from calibrant.plotting import SizeGroupsDisplay
+
+        return SizeGroupsDisplay(self).plot(ax, name=name, **options)
 
 
 def size_groups(strata: Sequence[_core.Stratum], ci: Confidence, what: str) -> SizeGroups:

@@ -13,6 +13,8 @@ from calibrant.plotting._cumulative import CumulativeDifferencesDisplay
 from calibrant.plotting._decomposition import BrierDecompositionDisplay
 from calibrant.plotting._display import Display
 from calibrant.plotting._groups import GroupsDisplay
+from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
+from calibrant.plotting._overlay import OverlayDisplay
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
 from calibrant.plotting._spectrum import MeanSpectrumDisplay
@@ -25,9 +27,12 @@ __all__ = [
     "CumulativeDifferencesDisplay",
     "Display",
     "GroupsDisplay",
+    "IntervalCoverageDisplay",
     "MeanSpectrumDisplay",
+    "OverlayDisplay",
     "Palette",
     "ReliabilityDisplay",
     "RocDisplay",
+    "SizeGroupsDisplay",
     "style",
 ]

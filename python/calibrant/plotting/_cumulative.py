@@ -69,6 +69,7 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
         name: str | None,
         *,
         level: float = 0.95,
+        band: bool = True,
         color: str | None = None,
     ) -> None:
         curve = self.result
@@ -80,7 +81,8 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
             color=palette.neutral,
             alpha=0.18,
             linewidth=0,
-            label=f"calibrated scores stay inside {100 * level:g}% of the time",
+            label=f"calibrated scores stay inside {100 * level:g}% of the time" if band else None,
+            visible=band,
         )
         ax.axhline(0.0, color=palette.neutral, linewidth=0.8)
         self.line_ = ax.plot(

@@ -36,7 +36,13 @@ class MeanSpectrumDisplay(Display[MeanSpectrum]):
     points_: dict[str, Line2D]
 
     def _draw(
-        self, ax: Axes, palette: Palette, name: str | None, *, color: str | None = None
+        self,
+        ax: Axes,
+        palette: Palette,
+        name: str | None,
+        *,
+        annotate: bool = True,
+        color: str | None = None,
     ) -> None:
         pairs = zip(self.result.powers, self.result.means, strict=True)
         finite = sorted((m, mean) for m, mean in pairs if math.isfinite(m))
@@ -50,6 +56,8 @@ class MeanSpectrumDisplay(Display[MeanSpectrum]):
             called, marker = NAMED[m]
             ax.axvline(m, color=palette.grid, linewidth=0.8, zorder=0)
             self.points_[called] = ax.plot([m], [mean], marker, color=color, markersize=7)[0]
+            if not annotate:
+                continue
             ax.annotate(
                 f"{called} {mean:.3f}",
                 (m, mean),

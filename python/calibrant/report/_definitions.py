@@ -140,8 +140,42 @@ DEFINITIONS: dict[str, Definition] = {
         "The same if each score p were p positives and 1 − p negatives: what the scores promise.",
         "roc.md",
     ),
+    "coverage": Definition(
+        "coverage",
+        "The share of rows whose interval, bounds included, holds what happened.",
+        "intervals.md",
+    ),
+    "below": Definition(
+        "below, above",
+        "The shares of rows in which it lies below or above the interval; central intervals "
+        "promise (1 − level) / 2 each.",
+        "intervals.md",
+    ),
+    "interval_score": Definition(
+        "score",
+        "Winkler's: mean of the width, plus 2 / (1 − level) times how far outside it fell.",
+        "intervals.md",
+    ),
+    "criterion": Definition(
+        "CWC",
+        "The coverage width-based criterion: narrower is better, as long as the coverage is "
+        "near the level.",
+        "intervals.md",
+    ),
+    "size_stratified_coverage": Definition(
+        "worst coverage by width",
+        "Rows grouped by the width of their interval: the coverage of the group with the least "
+        "(size-stratified coverage, SSC).",
+        "intervals.md",
+    ),
+    "hsic": Definition(
+        "HSIC",
+        "Hilbert-Schmidt independence criterion with Gaussian kernels, of the width and the "
+        "indicator of coverage: 0 if they are independent.",
+        "intervals.md",
+    ),
     "interval": Definition(
-        "intervals",
+        "confidence intervals",
         "Each holds the true number in as many of 100 samples as the confidence level says, each "
         "by itself: Wilson's for frequencies, normal for means, by the delta method for "
         "functions of means, by bootstrap for binned errors. A certified interval holds what all "

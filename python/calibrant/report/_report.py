@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from calibrant import __version__, streaming
-from calibrant.report._definitions import DEFINITIONS
+from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section, json_ready
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
@@ -64,7 +64,7 @@ class Report:
             Has ``scorecard``, ``table`` and ``spectrum`` (accumulators of
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
             ``source`` (a dict, recorded in the report); optionally ``intervals`` and
-            ``coverage_hsic``.
+            ``coverage_hsic``. Where the scorecard has no rows, the report is about intervals.
         title : str, optional
         confidence_level : float
             Of the intervals.
@@ -77,13 +77,14 @@ class Report:
             If there is no row, or none with a positive weight.
         """
         view = View(evidence, confidence_level, assessment)
-        card = view.card
         found = (section(view) for section in SECTIONS)
+        counted = evidence.scorecard if view.has_probabilities else evidence.intervals
+        what = "probabilities" if view.has_probabilities else "intervals"
         return cls(
-            "Can these probabilities be trusted?" if title is None else title,
-            verdict_of(card, view.assessment, view.ks),
-            card.n,
-            card.n_omitted,
+            f"Can these {what} be trusted?" if title is None else title,
+            verdict_of(view),
+            counted.n,
+            counted.n_omitted,
             tuple(section for section in found if section is not None),
             view.source,
         )
@@ -119,13 +120,21 @@ class Report:
         page: str = _template("report.html.jinja").render(
             report=self,
             figures=figures,
-            definitions=DEFINITIONS,
+            definitions=self._definitions(),
             light=colour_variables("light"),
             dark=colour_variables("dark"),
             record=_record(self.source),
             version=__version__,
         )
         return page
+
+    def _definitions(self) -> dict[str, Definition]:
+        """Those of what is in the report."""
+        used = {"interval"}
+        for section in self.sections:
+            used.update(number.definition or number.name for number in section.numbers)
+            used.update(section.terms)
+        return {name: found for name, found in DEFINITIONS.items() if name in used}
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the page to a file, or its content if the name ends in ``.json``.

@@ -156,6 +156,8 @@ class Section:
         What could not be computed, and why; what to read with care.
     definition : str
         The page of the documentation.
+    terms : tuple of str
+        Names of definitions that are needed besides those of the numbers.
     """
 
     name: str
@@ -166,6 +168,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     definition: str = ""
+    terms: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it by name, ready for JSON; a figure is its numbers."""

@@ -9,6 +9,7 @@ from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
 from calibrant.assessment import Assessment
 from calibrant.plotting._display import pvalue_text
+from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
 
 __all__ = ["Verdict", "verdict_of"]
@@ -20,6 +21,12 @@ HEADLINES = {
     "miscalibrated": "These probabilities are off, though neither over- nor under-confident.",
     "undefined": "There is no verdict on these probabilities.",
 }
+INTERVAL_HEADLINES = {
+    "under-covering": "These intervals are too narrow.",
+    "over-covering": "These intervals are too wide.",
+    "calibrated": "These intervals keep their promise.",
+    "miscalibrated": "These intervals are too narrow at some levels, too wide at others.",
+}
 #: Below it, a p-value speaks against the scores.
 SIGNIFICANT = 0.05
 
@@ -30,7 +37,9 @@ class Verdict:
 
     Attributes
     ----------
-    kind : {"over-confident", "under-confident", "calibrated", "miscalibrated", "undefined"}
+    kind : str
+        "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
+        intervals "under-covering", "over-covering", "calibrated" or "miscalibrated".
     headline : str
         The verdict in a sentence.
     sentence : str
@@ -46,25 +55,31 @@ class Verdict:
         return asdict(self)
 
 
-def verdict_of(
-    card: Scorecard, assessment: Assessment | AssessmentBounds | None, ks: TestBounds
-) -> Verdict:
-    """Return the verdict.
+def verdict_of(view: View) -> Verdict:
+    """Return the verdict on probabilities, or where there are none on intervals.
 
-    Parameters
-    ----------
-    card : Scorecard
-    assessment : Assessment, AssessmentBounds or None
-        None where there is none: then Spiegelhalter's and the KS test decide.
-    ks : TestBounds
+    Without an assessment Spiegelhalter's and the KS test decide.
     """
-    if assessment is None:
-        kind, why = _by_tests(card, ks)
-    else:
-        kind, why = _by_angle(assessment, card, ks)
+    if not view.has_probabilities:
+        return _on_intervals(view)
+    card, ks, assessment = view.card, view.ks, view.assessment
+    kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
     parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
     sentence = ". ".join(part for part in parts if part) + "."
     return Verdict(kind, HEADLINES[kind], sentence)
+
+
+def _on_intervals(view: View) -> Verdict:
+    assert view.intervals is not None
+    levels = view.intervals.levels
+    kinds = {level.verdict for level in levels if level.verdict != "calibrated"} or {"calibrated"}
+    shown = ", ".join(
+        f"{100 * level.coverage.value:.4g}% at {100 * level.confidence_level:g}%"
+        for level in levels
+        if level.coverage.value is not None
+    )
+    kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
+    return Verdict(kind, INTERVAL_HEADLINES[kind], f"They hold what happened in {shown}.")
 
 
 def _by_angle(

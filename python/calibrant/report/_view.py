@@ -8,6 +8,7 @@ from typing import Any
 from calibrant import streaming
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
+from calibrant._interval_summary import IntervalSummary
 from calibrant.assessment import Assessment
 from calibrant.scorecards import Scorecard
 
@@ -38,6 +39,21 @@ class View:
     def source(self) -> dict[str, Any]:
         """Where the rows came from, and how they were read."""
         return dict(getattr(self.evidence, "source", None) or {})
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether there are rows with probabilities; else there are intervals only."""
+        scorecard = getattr(self.evidence, "scorecard", None)
+        return self.intervals is None or (scorecard is not None and scorecard.n > 0)
+
+    @cached_property
+    def intervals(self) -> IntervalSummary | None:
+        """The summary of prediction intervals, where there are some."""
+        accumulator = getattr(self.evidence, "intervals", None)
+        if accumulator is None or accumulator.n == 0:
+            return None
+        summary: IntervalSummary = accumulator.result(ci_level=self.confidence_level)
+        return summary
 
     @cached_property
     def card(self) -> Scorecard:
