@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import calibrant
+import calibrant.intervals
 from calibrant import plotting, streaming
 from calibrant.plotting._cumulative import largest_excursion
 from calibrant.plotting._display import pvalue_text
@@ -41,6 +42,9 @@ def table_of(y, p):
 
 Y, P = rows()
 GROUPS = np.array(["north", "south", "$\\frac", "_x"])[np.arange(len(Y)) % 4]
+SCALE = np.random.default_rng(6).gamma(2, 1, 4000)
+Y_REAL = np.random.default_rng(7).normal(0, SCALE)
+BOUNDS = np.stack([np.stack([-q * SCALE, q * SCALE], 1) for q in (0.6, 1.7)], 2)
 RESULTS = {
     "assessment": lambda: calibrant.assess(Y, P),
     "assessment per class": lambda: calibrant.assess(Y, P, n_bins=20, per_class=True),
@@ -53,6 +57,14 @@ RESULTS = {
     "roc of a table": lambda: table_of(Y, P).roc_curve(max_points=100),
     "spectrum": lambda: calibrant.mean_spectrum(np.where(Y, P, 1 - P)),
     "groups": lambda: calibrant.scorecard(Y, P, groups=GROUPS),
+    "intervals": lambda: calibrant.intervals.interval_summary(
+        Y_REAL, BOUNDS, confidence_level=[0.5, 0.9]
+    ),
+    "sizes": lambda: (
+        calibrant.intervals.interval_summary(Y_REAL, BOUNDS, confidence_level=[0.5, 0.9])[
+            1
+        ].by_width
+    ),
     "murphy": lambda: calibrant.brier_decomposition(Y, P),
     "corp": lambda: calibrant.brier_decomposition(Y, P, method="corp"),
 }
@@ -81,7 +93,7 @@ def test_every_result_makes_a_figure(pyplot, kind):
         RESULTS[kind]().plot(unknown=1)
 
 
-@pytest.mark.parametrize("kind", [kind for kind in RESULTS if kind != "groups"])
+@pytest.mark.parametrize("kind", [kind for kind in RESULTS if kind not in ("groups", "sizes")])
 def test_the_number_of_rows_is_shown(kind):
     title = RESULTS[kind]().plot().ax_.get_title(loc="right")
     histogram = RESULTS[kind]().plot()
@@ -319,6 +331,34 @@ def test_several_models_in_the_same_axes(pyplot):
         calibrant.roc_curve(y, p).plot(ax, name=f"x {boldness}", color=colour, predicted=False)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert [label.split(":")[0] for label in labels] == ["x 0.5", "x 1", "x 2"]
+
+
+def test_overlay(pyplot):
+    curves = {f"x {b}": calibrant.roc_curve(*rows(boldness=b)) for b in (0.5, 1, 2)}
+    made = {name: plotting.RocDisplay(curve) for name, curve in curves.items()}
+    display = plotting.OverlayDisplay(made).plot(predicted=False)
+    colours = [each.line_.get_color() for each in display.displays_.values()]
+    assert colours == list(plotting.PALETTES["light"].series[:3])
+    assert {each.ax_ for each in display.displays_.values()} == {display.ax_}
+    assert display.ax_.get_title(loc="right") == "n = 4,000"
+    assert pyplot.get_fignums() == [1]
+
+
+def test_interval_coverage():
+    summary = RESULTS["intervals"]()
+    display = summary.plot()
+    assert list(display.points_.get_xdata()) == [level.coverage.value for level in summary]
+    assert list(display.nominal_.get_xdata()) == [0.5, 0.9]
+    ends = [tuple(line.get_xdata()) for line in display.intervals_]
+    assert ends == [(level.coverage.low, level.coverage.high) for level in summary]
+
+
+def test_coverage_by_size():
+    groups = RESULTS["sizes"]()
+    display = groups.plot(nominal=0.9)
+    assert list(display.points_.get_xdata()) == [group.coverage for group in groups.groups]
+    assert list(display.nominal_.get_xdata()) == [0.9, 0.9]
+    assert groups.plot().nominal_ is None
 
 
 # As scikit-learn's displays

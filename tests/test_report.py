@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import calibrant
+import calibrant.comparison
 from calibrant import streaming
 from calibrant.plotting import PALETTES
-from calibrant.report import SCHEMA, SECTIONS, Number, Report, Section, report
+from calibrant.report import SCHEMA, SECTIONS, Number, Report, Section, comparison, report
 from calibrant.report._definitions import DEFINITIONS
 
 pytest.importorskip("matplotlib")
@@ -452,3 +453,139 @@ def test_without_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match=r'pip install "calibrant\[report\]"'):
         page.to_html()
+
+
+# Prediction intervals
+
+
+def with_intervals(n=2000, levels=(0.8, 0.95), stretch=1.0):
+    rng = np.random.default_rng(7)
+    scale = rng.gamma(2, 1, n)
+    y = rng.normal(0, scale)
+    quantiles = [1.2815515655446004, 1.959963984540054]
+    bounds = np.stack([np.stack([-q * scale, q * scale], 1) for q in quantiles], 2) * stretch
+    accumulator = streaming.Intervals(levels, width_edges=[2, 4, 8])
+    accumulator.update(y, bounds)
+    return accumulator
+
+
+def only_intervals(**options):
+    return SimpleNamespace(
+        scorecard=streaming.Scorecard(), table=None, spectrum=None, groups={},
+        intervals=with_intervals(**options), source={"files": [HOSTILE]},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stretch", "kind", "headline"),
+    [
+        (0.8, "under-covering", "These intervals are too narrow."),
+        (1.0, "calibrated", "These intervals keep their promise."),
+        (1.4, "over-covering", "These intervals are too wide."),
+    ],
+)
+def test_intervals_alone(stretch, kind, headline):
+    page = Report.of(only_intervals(stretch=stretch))
+    assert [s.name for s in page.sections] == ["intervals", "by_width"]
+    assert (page.verdict.kind, page.verdict.headline) == (kind, headline)
+    assert page.n == 2000
+    assert "Brier" not in page.to_html()
+    check_form(json.loads(page.to_json()))
+
+
+def test_intervals_beside_probabilities():
+    evidence = gathered(Y, P)
+    evidence.intervals = with_intervals()
+    page = Report.of(evidence)
+    assert [s.name for s in page.sections] == [*NAMES, "intervals", "by_width"]
+    assert page.verdict.kind == "over-confident"
+    summary = evidence.intervals.result()
+    found = numbers(page, "intervals")
+    assert found["coverage_0.8"].value == summary[0].coverage.value
+    worst = numbers(page, "by_width")["size_stratified_coverage_0.95"]
+    assert worst.value == summary[1].by_width.worst.coverage
+    elements = Elements(page.to_html())
+    assert len(elements.of("svg")) == 5 + 1 + 2
+    ids = elements.attributes("id")
+    assert len(ids) == len(set(ids))
+
+
+class Hsic:
+    """An accumulator as `streaming.CoverageHSIC` is."""
+
+    def __init__(self, *levels):
+        self.levels = levels
+
+    def result(self):
+        if not self.levels:
+            raise ValueError("HSIC needs at least 2 rows, got 0")
+        if len(self.levels) == 1:
+            return self.levels[0]
+        return SimpleNamespace(levels=self.levels)
+
+
+def test_hsic():
+    one = SimpleNamespace(hsic=0.0123, reason=None)
+    none = SimpleNamespace(hsic=float("nan"), reason="all covered")
+    evidence = only_intervals()
+    evidence.coverage_hsic = Hsic(one, none)
+    found = numbers(Report.of(evidence), "hsic")
+    assert found["hsic_0.8"].value == 0.0123
+    assert (found["hsic_0.95"].text, found["hsic_0.95"].reason) == ("undefined", "all covered")
+    evidence.coverage_hsic = Hsic(one)
+    assert numbers(Report.of(evidence), "hsic")["hsic_0"].value == 0.0123
+    evidence.coverage_hsic = Hsic()
+    section = Report.of(evidence).sections[-1]
+    assert section.notes == ("HSIC needs at least 2 rows, got 0",)
+
+
+# Comparisons
+
+
+MODELS = {"bold": P, HOSTILE: rows(boldness=1)[1], "shy": rows(boldness=0.5)[1]}
+
+
+def test_comparison_of_two():
+    page = comparison(Y, {name: MODELS[name] for name in ("bold", "shy")})
+    assert (
+        page.verdict.headline
+        == calibrant.comparison.compare(
+            Y, {name: MODELS[name] for name in ("bold", "shy")}
+        ).verdicts()[0]
+    )
+    assert page.verdict.sentence == ""
+    assert [s.name for s in page.sections] == [
+        "differences", "scorecards", "reliability", "cumulative", "spectrum", "roc",
+    ]  # fmt: skip
+
+
+def test_comparison_of_three():
+    page = comparison(Y, MODELS)
+    assert page.verdict.headline == f"{HOSTILE} wins 6 of its 8 comparisons."
+    html = page.to_html()
+    elements = Elements(html)
+    assert "<script" not in html
+    assert len(elements.of("svg")) == 4
+    assert not re.findall(r"#[0-9a-fA-F]{6}", "".join(re.findall(r"<svg.*?</svg>", html, re.S)))
+    plain = json.loads(page.to_json())
+    check_form(plain)
+    shown = next(s for s in plain["sections"] if s["name"] == "differences")["tables"]
+    assert len(shown["differences"]) == 3 * 4
+    spectra = next(s for s in plain["sections"] if s["name"] == "spectrum")["figures"]
+    assert list(spectra["mean-spectrum"]) == list(MODELS)
+
+
+def test_comparison_leaves_the_same_rows_out():
+    gaps = P.copy()
+    gaps[:10] = np.nan
+    page = comparison(Y, {"a": P, "b": gaps}, nan_policy="omit")
+    assert (page.n, page.n_omitted) == (2990, 10)
+    reliability = next(s for s in page.to_dict()["sections"] if s["name"] == "reliability")
+    bins = reliability["figures"]["reliability"]
+    assert bins["a"] == bins["b"]
+
+
+def test_comparison_without_a_curve():
+    page = comparison([1, 1, 1], {"a": [0.5, 0.6, 0.7], "b": [0.7, 0.6, 0.5]})
+    assert "it needs positives and negatives" in page.sections[-1].notes[0]
+    Elements(page.to_html())

@@ -55,7 +55,7 @@ class RocDisplay(PredictionDisplay[RocCurve]):
             curve.true_positive_rates,
             color=palette.first if color is None else color,
             linewidth=1.8,
-            label=f"{of}actual, area {curve.auc:.3f}{spread}",
+            label=f"{of}{'actual, ' if predicted else ''}area {curve.auc:.3f}{spread}",
         )[0]
         self.predicted_line_ = None
         if predicted and not math.isnan(curve.predicted_auc):

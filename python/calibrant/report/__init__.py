@@ -3,6 +3,7 @@
 A report is a list of sections, each brought by its concept: see `SECTIONS`.
 """
 
+from calibrant.report._comparison import comparison, comparison_report
 from calibrant.report._in_memory import report
 from calibrant.report._report import SCHEMA, Report
 from calibrant.report._section import Figure, Number, Section, Table
@@ -18,5 +19,7 @@ __all__ = [
     "Section",
     "Table",
     "Verdict",
+    "comparison",
+    "comparison_report",
     "report",
 ]

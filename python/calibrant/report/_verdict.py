@@ -39,7 +39,8 @@ class Verdict:
     ----------
     kind : str
         "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
-        intervals "under-covering", "over-covering", "calibrated" or "miscalibrated".
+        intervals "under-covering", "over-covering", "calibrated" or "miscalibrated"; of
+        several models "comparison".
     headline : str
         The verdict in a sentence.
     sentence : str
