@@ -106,7 +106,7 @@ def test_every_damaged_byte_of_the_head_is_noticed(table):
 @pytest.mark.parametrize(
     ("other", "kind", "message"),
     [
-        (Evidence(gather=()), ValueError, "only one of the two has gathered the table"),
+        (Evidence(gather=()), ValueError, "only one of the two has gathered the spectrum"),
         (Evidence(n_bins=3), ValueError, "3 bins into one with 15"),
         (Evidence(classes=("no", "yes")), ValueError, "cannot merge classes"),
         (streaming.Scorecard(), TypeError, "cannot merge Scorecard into Evidence"),

@@ -53,9 +53,20 @@ class Scan:
         return self._source.n_rows
 
     @property
+    def can_be_read_again(self) -> bool:
+        """Whether the rows may be read more than once."""
+        return self._source.can_be_read_again
+
+    @property
     def name(self) -> str:
         """What messages call the source."""
         return self._source.name
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the probabilities are of more classes than one."""
+        prob = self.roles.prob
+        return len(prob) > 1 or (len(prob) == 1 and self._source.kinds[prob[0]] == "list")
 
     def notes(self) -> list[str]:
         """Return a line for each role: which column, and how it was found."""
@@ -75,9 +86,12 @@ class Scan:
 
     def __iter__(self) -> Iterator[Batch]:
         """Give the rows in order, as batches of arguments for ``update``."""
+        return map(self.reading.batch, self.columns())
+
+    def columns(self) -> Iterator[Columns]:
+        """Give the rows in order, as columns by name."""
         for part in self._parts():
-            for columns in part.read():
-                yield self.reading.batch(columns)
+            yield from part.read()
 
     def _parts(self) -> Iterator[Any]:
         return self._source.parts(self.roles.columns, self.roles.floats)
@@ -122,6 +136,13 @@ class Scan:
         """The error in terms of the file: its name, its columns, its rows."""
         text = str(error)
         roles = self.roles
+        bounds = roles.intervals
+        for end, names in (
+            ("[0]", bounds.low),
+            ("[1]", bounds.high),
+            ("", (*bounds.low, *bounds.high)),
+        ):
+            text = text.replace(f"intervals{end}", f"column {', '.join(names)!r}")
         prob = ", ".join(roles.prob)
         arguments = {"y_true": roles.label, "y_proba": prob, "sample_weight": roles.weight}
         for argument, column in {**arguments, "groups": roles.group}.items():
@@ -164,6 +185,9 @@ def scan(
     prob: str | Sequence[str] | None = None,
     weight: str | None = None,
     group: str | None = None,
+    low: str | Sequence[str] | None = None,
+    high: str | Sequence[str] | None = None,
+    level: float | Sequence[float] | None = None,
     classes: Sequence[Any] | None = None,
     positive: Any = None,
     missing: Missing = "refuse",
@@ -186,6 +210,10 @@ def scan(
         The column of weights.
     group : str, optional
         The column of keys of groups; never guessed.
+    low, high : str or sequence of str, optional
+        The columns of lower and of upper bounds of prediction intervals, one for each level.
+    level : float or sequence of float, optional
+        The nominal levels of the intervals; read off names like low_90 and high_90, if it can be.
     classes : sequence, optional
         The labels in the order of the probabilities, where they are not codes 0, 1, ...
     positive : optional
@@ -204,7 +232,9 @@ def scan(
     if missing not in ("refuse", "skip"):
         raise ValueError(f"missing must be 'refuse' or 'skip', got {missing!r}")
     source = open_source(table)
-    roles = find_roles(source, label=label, prob=prob, weight=weight, group=group)
+    roles = find_roles(
+        source, label=label, prob=prob, weight=weight, group=group, low=low, high=high, level=level
+    )
     _check_kinds(source, roles)
     return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)
 
@@ -212,7 +242,7 @@ def scan(
 def _check_kinds(source: Source, roles: Roles) -> None:
     for name in roles.floats:
         kind = source.kinds[name]
-        fitting = ("float", "integer", "boolean") + (("list",) if len(roles.prob) == 1 else ())
+        fitting = ("float", "integer", "boolean") + (("list",) if (name,) == roles.prob else ())
         if kind in fitting or any(file.endswith((".csv", ".tsv")) for file in source.files):
             continue  # CSV: text here may be one bad row, which the reader will name
         raise TypeError(

@@ -27,6 +27,7 @@ class Batch:
     sample_weight: Any
     groups: Any
     n: int
+    intervals: Any = None
 
 
 @dataclass(frozen=True)
@@ -49,15 +50,22 @@ class Reading:
         """Return the rows as arguments of ``update``; what can stay in place does."""
         roles = self.roles
         label = columns[roles.label]
-        if len(roles.prob) == 1:
-            y_proba = columns[roles.prob[0]]
-        else:
-            y_proba = np.stack([_plain(columns[name]) for name in roles.prob], axis=1)
+        y_proba = _side_by_side(columns, roles.prob)
         if self.classes is not None:
             label = _codes(label, self.classes, len(roles.prob))
         weight = None if roles.weight is None else columns[roles.weight]
         group = None if roles.group is None else columns[roles.group]
-        return Batch(label, y_proba, weight, group, len(columns[roles.label]))
+        bounds = roles.intervals
+        low, high = (_side_by_side(columns, names) for names in (bounds.low, bounds.high))
+        intervals = None if low is None else (low, high)
+        return Batch(label, y_proba, weight, group, len(columns[roles.label]), intervals)
+
+
+def _side_by_side(columns: Columns, names: Sequence[str]) -> Any:
+    """One column as it is, several as a matrix, none as None."""
+    if len(names) < 2:
+        return columns[names[0]] if names else None
+    return np.stack([_plain(columns[name]) for name in names], axis=1)
 
 
 def _plain(column: Any) -> np.ndarray:
@@ -120,7 +128,7 @@ def choose_classes(
         return tuple(_like(kind, name) for name in classes), "given"
     if positive is not None:
         return _two_classes(source, roles, _like(kind, positive)), "given"
-    if kind != "text":
+    if kind != "text" or not roles.prob:
         return None, ""
     if len(roles.prob) > 1:
         stem = _common_stem(roles.prob)

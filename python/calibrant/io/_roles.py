@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from calibrant.io._interval_roles import IntervalRoles, given_intervals, guess_intervals
 from calibrant.io._parts import Kind, Source
 
 __all__ = ["Roles", "find_roles", "known_column"]
@@ -33,7 +34,8 @@ class Roles:
     label : str
     prob : tuple of str
         One column: probabilities of class 1, or lists with one for each class. Several: one for
-        each class.
+        each class. None: there are intervals only.
+    intervals : IntervalRoles
     weight, group : str or None
     found : dict of str
         By role: "given", or "guessed from its name" and the like.
@@ -43,18 +45,21 @@ class Roles:
     prob: tuple[str, ...]
     weight: str | None = None
     group: str | None = None
+    intervals: IntervalRoles = field(default_factory=IntervalRoles)
     found: dict[str, str] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that must be read, each once."""
-        named = (self.label, *self.prob, self.weight, self.group)
+        bounds = (*self.intervals.low, *self.intervals.high)
+        named = (self.label, *self.prob, self.weight, self.group, *bounds)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def floats(self) -> tuple[str, ...]:
         """Those that hold fractions."""
-        return (*self.prob, *(() if self.weight is None else (self.weight,)))
+        weight = () if self.weight is None else (self.weight,)
+        return (*self.prob, *weight, *self.intervals.low, *self.intervals.high)
 
     def lines(self) -> Iterator[str]:
         """Say it as text, a line for each role."""
@@ -63,6 +68,7 @@ class Roles:
             if value:
                 names = value if isinstance(value, str) else ", ".join(value)
                 yield f"{role} = {names} ({self.found[role]})"
+        yield from self.intervals.lines()
 
     def to_dict(self) -> dict[str, object]:
         """Return the roles by name, ready for JSON."""
@@ -71,6 +77,7 @@ class Roles:
             "prob": list(self.prob),
             "weight": self.weight,
             "group": self.group,
+            "intervals": self.intervals.to_dict(),
             "found": dict(self.found),
         }
 
@@ -82,31 +89,52 @@ def find_roles(
     prob: str | Sequence[str] | None = None,
     weight: str | None = None,
     group: str | None = None,
+    low: str | Sequence[str] | None = None,
+    high: str | Sequence[str] | None = None,
+    level: float | Sequence[float] | None = None,
 ) -> Roles:
     """Check the columns that were named, and guess the others."""
     kinds = source.kinds
     found: dict[str, str] = {}
-    given = {"label": label, "weight": weight, "group": group}
-    for role, name in given.items():
+    for role, name in {"label": label, "weight": weight, "group": group}.items():
         if name is not None:
             known_column(source, name)
             found[role] = "given"
+    intervals = _find_intervals(source, low, high, level, {label, weight, group})
+    bounds = {*intervals.low, *intervals.high}
+    if weight is None:
+        weight = _by_name(kinds, _WEIGHTS, {label, group}, _NUMBERS)
+        if weight is not None:
+            found["weight"] = "guessed from its name"
     if prob is not None:
         probs = (prob,) if isinstance(prob, str) else tuple(prob)
         for name in probs:
             known_column(source, name)
         found["prob"] = "given"
-    if weight is None:
-        weight = _by_name(kinds, _WEIGHTS, {label, group}, _NUMBERS)
-        if weight is not None:
-            found["weight"] = "guessed from its name"
-    if prob is None:
-        probs, found["prob"] = _guess_prob(source, {label, weight, group} - {None})
+    else:
+        taken = {label, weight, group, *bounds}
+        probs, found["prob"] = _guess_prob(source, taken, needed=not intervals.levels)
     if label is None:
-        label, found["label"] = _guess_label(source, {*probs, weight, group} - {None})
+        taken = {*probs, weight, group, *bounds}
+        label, found["label"] = _guess_label(source, taken, is_number=not probs)
     if label in probs:
         raise ValueError(f"{source.name}: column {label!r} cannot be label and probability at once")
-    return Roles(label, probs, weight, group, found)
+    return Roles(label, probs, weight, group, intervals, found)
+
+
+def _find_intervals(
+    source: Source,
+    low: str | Sequence[str] | None,
+    high: str | Sequence[str] | None,
+    level: float | Sequence[float] | None,
+    taken: Collection[str | None],
+) -> IntervalRoles:
+    if not low and not high:
+        return guess_intervals(source.kinds, taken)
+    intervals = given_intervals(low or (), high or (), level)
+    for name in (*intervals.low, *intervals.high):
+        known_column(source, name)
+    return intervals
 
 
 def known_column(source: Source, name: str) -> str:
@@ -134,7 +162,9 @@ def _by_name(
     return next((lower[n] for n in names if n in lower and lower[n] not in taken), None)
 
 
-def _guess_prob(source: Source, taken: Collection[str | None]) -> tuple[tuple[str, ...], str]:
+def _guess_prob(
+    source: Source, taken: Collection[str | None], *, needed: bool
+) -> tuple[tuple[str, ...], str]:
     kinds = source.kinds
     named = _by_name(kinds, _PROBS, taken, ("float", "list"))
     if named is not None:
@@ -142,6 +172,8 @@ def _guess_prob(source: Source, taken: Collection[str | None]) -> tuple[tuple[st
     family = _family(kinds, taken)
     if family:
         return family, "guessed from their names"
+    if not needed:
+        return (), ""
     fractions = [n for n, kind in kinds.items() if kind in ("float", "list") and n not in taken]
     if len(fractions) == 1:
         return (fractions[0],), "guessed, as the only column of fractions"
@@ -172,14 +204,18 @@ def _family(kinds: Mapping[str, Kind], taken: Collection[str | None]) -> tuple[s
     return next((tuple(members) for members in worded.values() if len(members) > 1), ())
 
 
-def _guess_label(source: Source, taken: Collection[str | None]) -> tuple[str, str]:
+def _guess_label(
+    source: Source, taken: Collection[str | None], *, is_number: bool
+) -> tuple[str, str]:
     kinds = source.kinds
     named = _by_name(kinds, _LABELS, taken, ("boolean", "integer", "text", "float"))
     if named is not None:
         return named, "guessed from its name"
-    whole = [n for n, kind in kinds.items() if kind in ("boolean", "integer") and n not in taken]
-    if len(whole) == 1:
-        return whole[0], "guessed, as the only column of whole numbers"
+    fitting: tuple[Kind, ...] = ("float", "integer") if is_number else ("boolean", "integer")
+    left = [n for n, kind in kinds.items() if kind in fitting and n not in taken]
+    if len(left) == 1:
+        what = "numbers" if is_number else "whole numbers"
+        return left[0], f"guessed, as the only column of {what}"
     raise ValueError(
         f"{source.name}: cannot tell which column holds the labels; name it with label, or "
         f"--label on the command line {_listing(source)}"

@@ -58,11 +58,13 @@ def report(
     >>> [section.name for section in page.sections]
     ['scorecard', 'assessment', 'reliability', 'cumulative', 'spectrum', 'roc']
     """
-    omit = check_nan_policy(nan_policy)
+    check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
     evidence = Evidence(n_bins=n_bins, q_lim=q_lim, classes=classes)
-    evidence.update(codes, y_proba, sample_weight=sample_weight, groups=groups, skip_missing=omit)
+    evidence.update(
+        codes, y_proba, sample_weight=sample_weight, groups=groups, nan_policy=nan_policy
+    )
     settings = evidence.source["settings"]
     settings.update(confidence_level=confidence_level, nan_policy=nan_policy)
     if classes:
