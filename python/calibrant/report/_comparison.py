@@ -290,7 +290,7 @@ def comparison(
         codes = _without_gaps(codes, probas, sample_weight)
     evidence = {name: Evidence(n_bins=n_bins, q_lim=q_lim) for name in probas}
     for name, each in evidence.items():
-        each.update(codes, probas[name], sample_weight=sample_weight, skip_missing=omit)
+        each.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)
     source = {
         "models": list(probas),
         "settings": {**next(iter(evidence.values())).source["settings"], "nan_policy": nan_policy},

@@ -124,6 +124,6 @@ def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
     )
     test = pvalue_text(ks.pvalue.value, ks.log_pvalue.value)
     return (
-        f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on average (ECE), "
-        f"{chance} (KS test, {test})"
+        f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on "
+        f"average (ECE), {chance} (KS test, {test})"
     )
