@@ -51,7 +51,7 @@ def folder(tmp_path, monkeypatch, columns):
 
 
 def test_score_prints_what_the_function_returns(columns):
-    done = run("score", "table.parquet", "--group", "country", "--bins", 10, "--level", 0.9)
+    done = run("score", "table.parquet", "--group", "country", "--bins", 10, "--confidence", 0.9)
     card = calibrant.scorecard(
         columns["clicked"], columns["score"], groups=columns["country"], n_bins=10,
         confidence_level=0.9,
@@ -142,7 +142,8 @@ def test_states_are_merged_and_scored_as_if_all_rows_were_one_file(columns):
     assert run("score", "all.state").stdout == whole.stdout
     assert run("score", "a.state", "b.state").stdout == whole.stdout
     found = json.loads(run("state", "inspect", "all.state").stdout)
-    assert (found["kind"], found["n"], found["gathered"]) == ("Evidence", N, ["table", "spectrum"])
+    assert (found["kind"], found["n"]) == ("Evidence", N)
+    assert found["source"]["settings"]["gather"] == ["table", "spectrum"]
     assert sorted(found["source"]["files"]) == ["a.parquet", "b.parquet"]
 
 
@@ -164,6 +165,7 @@ def test_any_accumulator_is_merged_and_inspected(cls, folder):
     found = json.loads(done.stdout)
     assert (found["kind"], found["n"]) == (cls.__name__, 6)
     assert found["result"]
+    assert "array" not in done.stdout
 
 
 def test_states_that_do_not_fit(folder):
@@ -270,7 +272,7 @@ def strings():
         (lambda: "table.parquet --positive x", "labels are whole numbers, 'x' is none"),
         (lambda: "table.parquet --save-state no/t.state", "there is no such folder"),
         (lambda: "table.parquet --save-state .", "is a folder; name a file in it"),
-        (lambda: "table.parquet --level 2", "confidence_level must lie strictly between 0 and 1"),
+        (lambda: "table.parquet --confidence 2", "must lie strictly between 0 and 1"),
         (lambda: "table.parquet --bins 0", "n_bins must lie in"),
     ],
 )  # fmt: skip
@@ -435,3 +437,27 @@ def test_compare_refuses_other_rows(columns):
         done = run("compare", *args)
         assert (done.exit_code, done.stdout) == (2, "")
         assert message in done.stderr.splitlines()[-1]
+
+
+# --- intervals
+
+
+def test_intervals_are_scored_and_reported(folder):
+    pytest.importorskip("jinja2")
+    rng = np.random.default_rng(3)
+    y, width = rng.normal(size=900), rng.gamma(2.0, size=900)
+    pq.write_table(
+        pa.table({"price": y, "q05": y * 0.1 - width, "q95": y * 0.1 + width}), "i.parquet"
+    )
+    expected = Evidence.of("i.parquet").intervals.result()
+    done = run("score", "i.parquet")
+    assert (done.exit_code, done.stdout) == (0, f"{expected}\n")
+    assert "interval of 90% = q05 to q95 (guessed from their names)" in done.stderr
+    content = json.loads(run("score", "i.parquet", "--json").stdout)
+    assert (content["scorecard"], content["intervals"]["n"]) == (None, 900)
+    assert run("report", "i.parquet", "-o", "i.html").exit_code == 0
+    assert "Prediction intervals" in (folder / "i.html").read_text()
+    refused = run("score", "i.parquet", "--fail-if", "ece>0")
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    done = run("score", "i.parquet", "--low", "q05", "--high", "q95", "--interval-level", 0.8)
+    assert "interval of 80% = q05 to q95 (given)" in done.stderr

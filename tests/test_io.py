@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import calibrant
+from calibrant import streaming
 from calibrant.evidence import Evidence
-from calibrant.io import _arrow_files, _parts, scan
+from calibrant.io import _arrow_files, _numpy_files, scan
 
 N = 2_000
 
@@ -45,9 +46,8 @@ def expected(columns):
 @pytest.fixture
 def small_batches(monkeypatch):
     """So that a small table is many batches."""
-    for module in list(sys.modules.values()):
-        if getattr(module, "BATCH_ROWS", None) == _parts.BATCH_ROWS:
-            monkeypatch.setattr(module, "BATCH_ROWS", 333)
+    for module in (_arrow_files, _numpy_files):
+        monkeypatch.setattr(module, "BATCH_ROWS", 333)
 
 
 def write_parquet(columns, path):
@@ -144,6 +144,7 @@ def test_pandas_is_read_without_pyarrow():
 import sys
 sys.modules["pyarrow"] = None
 import pandas as pd
+from calibrant import streaming
 from calibrant.evidence import Evidence
 frame = pd.DataFrame({"y": [1, 0], "p": [0.75, 0.5]})
 print(Evidence.of(frame).result().brier.value)
@@ -382,3 +383,85 @@ def test_a_scan_gives_batches_in_order(columns):
     batches = list(itertools.chain(scan(columns, prob="p")))
     assert sum(batch.n for batch in batches) == N
     np.testing.assert_array_equal(np.concatenate([b.y_proba for b in batches]), columns["p"])
+
+
+# --- prediction intervals
+
+
+def intervals(n=400):
+    rng = np.random.default_rng(9)
+    width = rng.gamma(2.0, size=n)
+    middle = rng.normal(size=n)
+    table = {"price": middle + 0.4 * width * rng.normal(size=n), "noise": rng.normal(size=n)}
+    for level, factor in ((90, 1.0), (50, 0.4)):
+        table[f"low_{level}"] = middle - factor * width
+        table[f"high_{level}"] = middle + factor * width
+    return table
+
+
+def test_intervals_are_those_of_the_accumulator(tmp_path):
+    table = intervals()
+    pq.write_table(pa.table(table), tmp_path / "t.parquet", row_group_size=60)
+    evidence = Evidence.of(tmp_path / "t.parquet", label="price")
+    notes = scan(table, label="price").notes()
+    assert notes[1:] == [
+        "interval of 50% = low_50 to high_50 (guessed from their names)",
+        "interval of 90% = low_90 to high_90 (guessed from their names)",
+    ]
+    edges = evidence.source["settings"]["width_edges"]
+    assert len(edges) == 3
+    expected = streaming.Intervals([0.5, 0.9], width_edges=edges)
+    low, high = (np.stack([table[f"{end}_{k}"] for k in (50, 90)], 1) for end in ("low", "high"))
+    expected.update(table["price"], (low, high))
+    assert evidence.intervals == expected
+    assert (evidence.n, evidence.scorecard.n, evidence.table) == (400, 0, None)
+    assert Evidence.from_bytes(evidence.to_bytes()) == evidence
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "level"),
+    [
+        ("low_90", "high_90", 0.9),
+        ("Lower90", "Upper90", 0.9),
+        ("y_lo_0.8", "y_hi_0.8", 0.8),
+        ("lower_97.5", "upper_97.5", 0.975),
+        ("q05", "q95", 0.9),
+        ("pred_q_25", "pred_q_75", 0.5),
+        ("q0.1", "q0.9", 0.8),
+    ],
+)
+def test_levels_are_read_off_the_names(low, high, level):
+    found = scan({"y": [0.5, 1.5], low: [0.0, 1.0], high: [1.0, 2.0], "prices": [3.0, 4.0]})
+    assert found.roles.intervals.low == (low,)
+    assert found.roles.intervals.high == (high,)
+    assert found.roles.intervals.levels == (pytest.approx(level),)
+    assert found.roles.prob == ()
+
+
+def test_intervals_beside_probabilities():
+    table = {"y": [1, 0, 1], "p": [0.75, 0.25, 0.5], "a": [0.0, 0.0, 2.0], "b": [1.0, 1.0, 3.0]}
+    evidence = Evidence.of(table, low="a", high="b", level=0.9)
+    assert evidence.result() == calibrant.scorecard(table["y"], table["p"])
+    assert evidence.intervals.n == 3
+    assert Evidence.of(table).intervals is None
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"low": "a", "high": "b"}, r"say the level of each interval with level"),
+        ({"low": "a"}, "as many columns with low as with high"),
+        ({"low": "a", "high": "c", "level": 0.9}, "no column 'c'"),
+    ],
+)
+def test_intervals_that_are_not_complete(options, message):
+    with pytest.raises(ValueError, match=message):
+        scan({"y": [1.0], "a": [0.0], "b": [1.0]}, **options)
+
+
+def test_crossed_bounds_are_named_by_their_columns():
+    table = {"y": [1.0, 2.0], "low_90": [0.0, 3.0], "high_90": [1.0, 2.0]}
+    with pytest.raises(
+        ValueError, match=r"column 'low_90, high_90' must have lower <= upper.*row 1"
+    ):
+        Evidence.of(table)

@@ -256,7 +256,7 @@ class ComparisonSums:
         first = next(iter(probas.values()))
         codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
         if omit:
-            codes = _without_gaps(codes, probas, sample_weight)
+            codes = without_gaps(codes, probas, sample_weight)
         batch = self.empty()
         for (one, other), pair in batch.pairs.items():
             pair._add(
@@ -364,7 +364,7 @@ def compare(
     return sums.result(confidence_level)
 
 
-def _without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[np.float64]:
+def without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[np.float64]:
     """Labels that are missing wherever anything is, so that all models leave out the same rows."""
     labels = np.array(codes, np.float64)
     for values in (*probas.values(), weight):

@@ -38,6 +38,19 @@ _ROLES = (
 )  # fmt: skip
 
 
+_INTERVALS = (
+    click.option(
+        "--low", multiple=True, metavar="COLUMN",
+        help="Lower bound of prediction intervals; once for each level.",
+    ),
+    click.option("--high", multiple=True, metavar="COLUMN", help="Upper bound, likewise."),
+    click.option(
+        "--interval-level", "level", multiple=True, type=float, metavar="LEVEL",
+        help="Nominal level, likewise; not needed for names like low_90.",
+    ),
+)  # fmt: skip
+
+
 def role_options(*, prob: bool = True) -> Callable[[F], F]:
     """Add the options that say which column is what."""
     options = list(_ROLES)
@@ -48,6 +61,7 @@ def role_options(*, prob: bool = True) -> Callable[[F], F]:
                 "--probs", metavar="COLUMNS", callback=_names,
                 help="The probabilities of all classes, as p0,p1,p2.",
             ),
+            *_INTERVALS,
         ]  # fmt: skip
 
     def add(function: F) -> F:
@@ -59,7 +73,8 @@ def role_options(*, prob: bool = True) -> Callable[[F], F]:
 
 
 level_option = click.option(
-    "--level",
+    "--confidence",
+    "confidence_level",
     type=float,
     default=0.95,
     show_default=True,
@@ -74,7 +89,8 @@ def scanned(files: Sequence[str], options: dict[str, Any]) -> Scan:
     prob, probs = options.pop("prob", None), options.pop("probs", None)
     if prob is not None and probs is not None:
         raise click.UsageError("give --prob or --probs, not both")
-    return scan(list(files), prob=prob if probs is None else probs, **options)
+    level = options.pop("level", ()) or None
+    return scan(list(files), prob=prob if probs is None else probs, level=level, **options)
 
 
 def show_notes(notes: Sequence[str]) -> None:

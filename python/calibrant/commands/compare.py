@@ -11,6 +11,7 @@ from calibrant.commands._table import level_option, progress_bar, role_options, 
 
 if TYPE_CHECKING:
     from calibrant.io import Scan
+    from calibrant.means import NanPolicy
 
 __all__ = ["command"]
 
@@ -25,13 +26,17 @@ __all__ = ["command"]
 @click.option("--bins", "n_bins", default=15, show_default=True, help="Bins of equal width.")
 @level_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write a report, too: HTML with overlaid curves."
+)
 def command(
     files: tuple[str, ...],
     *,
     probs: tuple[str, ...],
     n_bins: int,
-    level: float,
+    confidence_level: float,
     as_json: bool,
+    output: str | None,
     **roles: Any,
 ) -> None:
     """Compare models on the same rows.
@@ -41,30 +46,40 @@ def command(
 
     \b
     calibrant compare predictions.parquet --prob old --prob new
-    calibrant compare old.parquet new.parquet
+    calibrant compare old.parquet new.parquet -o comparison.html
     """
-    from calibrant.commands._output import echo_json
-    from calibrant.comparison import ComparisonSums
+    from calibrant.commands._output import check_writable, echo_json, write_file
+    from calibrant.comparison import ComparisonSums, without_gaps
+    from calibrant.evidence import Evidence
     from calibrant.io._pairs import side_by_side
 
+    check_writable(output)
     scans = _scans(files, probs, roles)
     sums = ComparisonSums(scans, n_bins=n_bins)
-    policy = "omit" if roles["missing"] == "skip" else "raise"
+    evidence = {name: Evidence(n_bins=n_bins) for name in scans} if output is not None else {}
+    policy: NanPolicy = "omit" if roles["missing"] == "skip" else "raise"
     first = next(iter(scans.values()))
     with progress_bar(first.n_rows) as progress:
         for batch, probas, row in side_by_side(scans):
+            labels, weight = batch.y_true, batch.sample_weight
+            if policy == "omit":  # a row that one model lacks is left out for all
+                labels = without_gaps(labels, probas, weight)
             try:
-                sums.update(
-                    batch.y_true, probas, sample_weight=batch.sample_weight,
-                    nan_policy=policy,  # type: ignore[arg-type]
-                )  # fmt: skip
+                sums.update(labels, probas, sample_weight=weight, nan_policy=policy)
+                for name, each in evidence.items():
+                    each.update(labels, probas[name], sample_weight=weight, nan_policy=policy)
             except (TypeError, ValueError) as error:
                 raise first._named_error(error, first.name, row) from error
             if progress is not None:
                 progress(row + batch.n)
-    comparison = sums.result(level)
+    comparison = sums.result(confidence_level)
+    source = {name: scan.to_dict() for name, scan in scans.items()}
+    if output is not None:
+        from calibrant.report import comparison_report
+
+        page = comparison_report(comparison, evidence, source=source).to_html()
+        write_file(output, page)
     if as_json:
-        source = {name: scan.to_dict() for name, scan in scans.items()}
         content = {"schema": "calibrant.comparison/1", "source": source}
         echo_json({**content, "comparison": comparison.to_dict()})
     else:

@@ -32,7 +32,7 @@ def command(
     conditions: tuple[str, ...],
     as_json: bool,
     save_state: str | None,
-    level: float,
+    confidence_level: float,
     n_bins: int,
     **roles: Any,
 ) -> None:
@@ -45,26 +45,42 @@ def command(
     calibrant score predictions.parquet
     calibrant score 'day-*.csv' --label clicked --prob score --group country
     calibrant score predictions.parquet --fail-if 'ece.low>0.02' --fail-if 'log>0.4'
+    calibrant score prices.parquet --label price --low low_90 --high high_90
     """
     from calibrant.commands._conditions import parse_condition
-    from calibrant.commands._output import check_writable, echo_json, show_scorecard, write_file
+    from calibrant.commands._output import (
+        check_writable,
+        echo_json,
+        show_scorecard,
+        write_file,
+    )
     from calibrant.evidence import EVERYTHING
+    from calibrant.report._section import json_ready
     from calibrant.scorecards import check_level
 
     checks = [parse_condition(text) for text in conditions]
-    check_level(level)
+    check_level(confidence_level)
     check_writable(save_state)
     gather = () if save_state is None else EVERYTHING
     evidence = gathered(files, roles, gather=gather, n_bins=n_bins)
-    card = evidence.result(level)
     if save_state is not None:
         write_file(save_state, evidence.to_bytes())
+    card = evidence.result(confidence_level) if evidence.scorecard.n else None
+    bounds = evidence.intervals
+    summary = None if bounds is None else bounds.result(ci_level=confidence_level)
+    if checks and card is None:
+        raise ValueError("--fail-if needs probabilities, and there are none")
     if as_json:
-        content = {"schema": "calibrant.scorecard/1", "source": evidence.source}
-        echo_json({**content, "scorecard": card.to_dict()})
+        content: dict[str, Any] = {"schema": "calibrant.scorecard/1", "source": evidence.source}
+        content["scorecard"] = None if card is None else card.to_dict()
+        content["intervals"] = None if summary is None else json_ready(summary.to_dict())
+        echo_json(content)
     else:
-        show_scorecard(card)
-    failed = [check.found(card) for check in checks if check.holds(card)]
+        if card is not None:
+            show_scorecard(card)
+        if summary is not None:
+            click.echo(str(summary))
+    failed = [check.found(card) for check in checks if card is not None and check.holds(card)]
     for line in failed:
         click.secho(f"failed: {line}", fg="red", err=True)
     if failed:

@@ -30,25 +30,12 @@ def inspect(file: str) -> None:
 
 def _view(state: Any) -> dict[str, Any]:
     from calibrant.evidence import Evidence
+    from calibrant.report._section import json_ready
 
     size = {"kind": type(state).__name__, "n": state.n, "n_omitted": state.n_omitted}
     if isinstance(state, Evidence):
-        parts = [name for name in ("table", "spectrum") if getattr(state, name) is not None]
-        about = {"gathered": parts, "classes": list(state.classes), "source": state.source}
-        result = state.result().to_dict() if state.n else None
+        about = {"classes": list(state.classes), "source": state.source}
+        result = state.result().to_dict() if state.scorecard.n else None
         return {**size, **about, "result": result}
-    result = plain(state.result().to_dict()) if state.n else None
-    return {**size, "parameters": plain(state._parameters()), "result": result}
-
-
-def plain(value: Any) -> Any:
-    """Return it as JSON takes it: arrays as lists, what is not finite as text."""
-    if isinstance(value, dict):
-        return {str(name): plain(each) for name, each in value.items()}
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
-    if isinstance(value, float) and value - value != 0.0:
-        return None if value != value else str(value)
-    return value
+    result = json_ready(state.result().to_dict()) if state.n else None
+    return {**size, "parameters": json_ready(state._parameters()), "result": result}

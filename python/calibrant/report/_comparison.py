@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from calibrant._labels import class_codes
 from calibrant._scorecard_table import ROWS
-from calibrant.comparison import SCORES, Comparison, _without_gaps, compare
+from calibrant.comparison import SCORES, Comparison, compare, without_gaps
 from calibrant.evidence import Evidence
 from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.plotting import (
@@ -287,7 +287,7 @@ def comparison(
     first = next(iter(probas.values()))
     codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
     if omit:
-        codes = _without_gaps(codes, probas, sample_weight)
+        codes = without_gaps(codes, probas, sample_weight)
     evidence = {name: Evidence(n_bins=n_bins, q_lim=q_lim) for name in probas}
     for name, each in evidence.items():
         each.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)

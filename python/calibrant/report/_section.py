@@ -23,6 +23,8 @@ def json_ready(value: Any) -> Any:
     >>> json_ready({1: (float("nan"), float("inf"), "a")})
     {'1': [None, 'inf', 'a']}
     """
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
+        value = value.tolist()
     if isinstance(value, Mapping):
         return {str(key): json_ready(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
