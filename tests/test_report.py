@@ -174,6 +174,9 @@ def test_numbers_are_those_of_the_functions(page):
     card = calibrant.scorecard(Y, P, groups=GROUPS)
     for name, number in numbers(page, "scorecard").items():
         estimate = getattr(card, name)
+        if number.method == "certified":  # the page's are those of a stream
+            assert number.low <= estimate.value <= number.high
+            continue
         assert (number.value, number.low, number.high) == (
             estimate.value, estimate.low, estimate.high,
         )  # fmt: skip

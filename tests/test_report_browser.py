@@ -7,12 +7,14 @@ import json
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from calibrant import streaming
 from calibrant.plotting import PALETTES
-from calibrant.report import report
+from calibrant.report import Report, comparison, report
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -155,7 +157,11 @@ def test_all_pictures_are_there_and_their_text_is_readable(view):
 
 
 def test_labels_do_not_cover_each_other(view):
-    for figure in view[2]["figures"]:
+    assert_apart(view[2]["figures"])
+
+
+def assert_apart(figures):
+    for figure in figures:
         texts = [text for text in figure["texts"] if text["text"].strip()]
         for i, a in enumerate(texts):
             for b in texts[:i]:
@@ -174,3 +180,46 @@ def test_colours_follow_the_theme(view):
 
     assert measured["background"] == as_rgb(palette.background)
     assert measured["textColour"] in {as_rgb(palette.text), as_rgb(palette.muted)}
+
+
+def several_classes():
+    rng = np.random.default_rng(3)
+    logits = rng.normal(0, 1, (3000, 4))
+    truth = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
+    y = (truth.cumsum(1) < rng.random((3000, 1))).sum(1).clip(0, 3)
+    bold = np.exp(2 * logits)
+    return report(y, bold / bold.sum(1, keepdims=True))
+
+
+def models():
+    rng = np.random.default_rng(11)
+    evidence = rng.normal(0, 2, 3000)
+    y = rng.random(3000) < 1 / (1 + np.exp(-evidence))
+    names = {"the old model of last year": 2, "new": 1, "shy": 0.5}
+    return comparison(y, {name: 1 / (1 + np.exp(-b * evidence)) for name, b in names.items()})
+
+
+def prediction_intervals():
+    rng = np.random.default_rng(7)
+    scale = rng.gamma(2, 1, 3000)
+    intervals = streaming.Intervals([0.8, 0.95], width_edges=[2, 4, 8])
+    bounds = np.stack([np.stack([-q * scale, q * scale], 1) for q in (1.28, 2.5)], 2)
+    intervals.update(rng.normal(0, scale), bounds)
+    nothing = streaming.Scorecard()
+    return Report.of(SimpleNamespace(scorecard=nothing, intervals=intervals, source={}))
+
+
+def a_handful():
+    y, p = [0, 1, 1, 0, 1, 0], [0.0, 1.0, 1.0, 1.0, 0.3, 0.4]
+    return report(y, p, groups=list("aabbcc"))
+
+
+@pytest.mark.parametrize("make", [several_classes, models, prediction_intervals, a_handful])
+def test_other_pages_on_a_telephone(make, tmp_path):
+    measured, console = opened(make().to_html(), 400, "light", tmp_path)
+    assert console == []
+    assert measured["resources"] == []
+    assert measured["scrolled"] <= 400
+    assert measured["tooWide"] == []
+    assert len(measured["figures"]) >= 3
+    assert_apart(measured["figures"])

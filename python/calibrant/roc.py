@@ -104,7 +104,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _columns(y_proba: Any) -> int | None:
+def n_columns(y_proba: Any) -> int | None:
     """Return how many columns a table of shape (n, k) has; None for what is none."""
     shape = getattr(y_proba, "shape", None)
     if shape is not None:
@@ -186,7 +186,7 @@ def roc_auc(
         raise ValueError(f"multi_class must be 'ovr', one against the rest, got {multi_class!r}")
     omit = check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    classes = _columns(y_proba)
+    classes = n_columns(y_proba)
     if classes is None:
         return _core.roc_auc(codes, y_proba, sample_weight, omit, _core.BINARY)[0]
     areas, weights = _areas(codes, y_proba, sample_weight, omit, classes)
@@ -270,7 +270,7 @@ def roc_curve(
     """
     omit = check_nan_policy(nan_policy)
     check_max_points(max_points)
-    classes = _columns(y_proba)
+    classes = n_columns(y_proba)
     if classes is None and of_class is not None:
         raise ValueError("of_class is for y_proba of shape (n, k); pass pos_label for shape (n,)")
     known = of_class is not None and 0 <= of_class < (classes or 0)

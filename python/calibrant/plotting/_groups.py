@@ -22,7 +22,7 @@ __all__ = ["HIGHER_IS_BETTER", "GroupsDisplay", "by_worst"]
 HIGHER_IS_BETTER = frozenset(
     {
         "hit_rate", "decisiveness", "accuracy", "robustness", "resolution", "brier_skill",
-        "spherical", "spiegelhalter_pvalue",
+        "spherical", "spiegelhalter_pvalue", "ks_pvalue", "kuiper_pvalue", "auc",
     }
 )  # fmt: skip
 #: Of a group's name.

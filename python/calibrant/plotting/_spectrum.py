@@ -58,12 +58,15 @@ class MeanSpectrumDisplay(Display[MeanSpectrum]):
             self.points_[called] = ax.plot([m], [mean], marker, color=color, markersize=7)[0]
             if not annotate:
                 continue
+            # The curve rises: its free sides are above to the left and below to the right.
+            left, above = called != "accuracy", called != "accuracy" or mean < 0.1
             ax.annotate(
                 f"{called} {mean:.3f}",
                 (m, mean),
-                xytext=(7, -4),
+                xytext=(-7 if left else 7, 4 if above else -4),
                 textcoords="offset points",
-                va="top",
+                ha="right" if left else "left",
+                va="bottom" if above else "top",
                 fontsize="small",
                 color=palette.text,
             )

@@ -6,11 +6,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant import streaming
 from calibrant._labels import class_codes
-from calibrant.evidence import Evidence
+from calibrant.evidence import EVERYTHING, Evidence
 from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.report._report import Report
+from calibrant.roc import n_columns
 
 __all__ = ["report"]
 
@@ -61,7 +61,9 @@ def report(
     check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
-    evidence = Evidence(n_bins=n_bins, q_lim=q_lim, classes=classes)
+    several = n_columns(y_proba) is not None
+    gather = (*EVERYTHING, "assessment") if several else EVERYTHING
+    evidence = Evidence(gather=gather, n_bins=n_bins, q_lim=q_lim, classes=classes)
     evidence.update(
         codes, y_proba, sample_weight=sample_weight, groups=groups, nan_policy=nan_policy
     )
@@ -69,11 +71,7 @@ def report(
     settings.update(confidence_level=confidence_level, nan_policy=nan_policy)
     if classes:
         evidence.source["classes"] = list(map(str, classes))
-    pairs = None
-    if evidence.scorecard.result().n_columns > 1:
-        pairs = streaming.Assessment(q_lim=q_lim)
-        pairs.update(codes, y_proba, sample_weight=sample_weight, nan_policy=nan_policy)
-    return Report.of(evidence, title=title, confidence_level=confidence_level, assessment=pairs)
+    return Report.of(evidence, title=title, confidence_level=confidence_level)
 
 
 def _plain(label: Any) -> Any:

@@ -32,7 +32,11 @@ HISTOGRAM_BINS = 40
 RELIABILITY_BINS = 15
 
 #: Where the table's own are clear by their place only.
-LABELS = {"spiegelhalter_pvalue": "Spiegelhalter p-value"}
+LABELS = {
+    "spiegelhalter_pvalue": "Spiegelhalter p-value",
+    "ks_pvalue": "KS p-value",
+    "kuiper_pvalue": "Kuiper p-value",
+}
 
 CERTAIN_AND_WRONG = (
     "A probability of 0 was given to something that happened: all means with power 0 or below "
@@ -193,7 +197,7 @@ def _test(name: str, label: str, test: TestBounds) -> tuple[Number, Number]:
         certified(name, label, test.statistic, "in standard deviations of chance"),
         certified(
             f"{name}_pvalue",
-            f"{label}, p-value",
+            f"{label} p-value",
             test.pvalue,
             "small: not calibrated",
             form="pvalue",

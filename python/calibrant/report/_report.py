@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibrant import __version__, streaming
+from calibrant import __version__
 from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section, json_ready
 from calibrant.report._sections import SECTIONS
@@ -54,7 +54,6 @@ class Report:
         *,
         title: str | None = None,
         confidence_level: float = 0.95,
-        assessment: streaming.Assessment | None = None,
     ) -> Report:
         """Return the report of evidence: the accumulators of one run over the rows.
 
@@ -63,20 +62,20 @@ class Report:
         evidence
             Has ``scorecard``, ``table`` and ``spectrum`` (accumulators of
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
-            ``source`` (a dict, recorded in the report); optionally ``intervals`` and
-            ``coverage_hsic``. Where the scorecard has no rows, the report is about intervals.
+            ``source`` (a dict, recorded in the report), as `calibrant.evidence.Evidence` has;
+            optionally ``assessment``, needed for the model against the source of several
+            classes, ``intervals`` and ``coverage_hsic``. Where the scorecard has no rows, the
+            report is about intervals.
         title : str, optional
         confidence_level : float
             Of the intervals.
-        assessment : streaming.Assessment, optional
-            Of the same rows: needed for the model against the source of several classes.
 
         Raises
         ------
         ValueError
             If there is no row, or none with a positive weight.
         """
-        view = View(evidence, confidence_level, assessment)
+        view = View(evidence, confidence_level)
         found = (section(view) for section in SECTIONS)
         counted = evidence.scorecard if view.has_probabilities else evidence.intervals
         what = "probabilities" if view.has_probabilities else "intervals"

@@ -87,6 +87,7 @@ def _by_angle(
     assessment: Assessment | AssessmentBounds, card: Scorecard, ks: TestBounds
 ) -> tuple[str, str]:
     kind, _, why = assessment.verdict.partition(": ")
+    why = why.replace("the angle", "model against source, the angle", 1)
     if kind == "undefined":  # one probability throughout
         if ks.pvalue.value < SIGNIFICANT:
             return "miscalibrated", why
@@ -115,7 +116,7 @@ def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
     if card.ece.value is None:
         return ""
     if card.ece.value == 0.0:
-        return "They equal the observed frequencies"
+        return "The probabilities equal the observed frequencies"
     chance = (
         "more than chance explains"
         if ks.pvalue.value < SIGNIFICANT
@@ -123,6 +124,6 @@ def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
     )
     test = pvalue_text(ks.pvalue.value, ks.log_pvalue.value)
     return (
-        f"They differ from the observed frequencies by {card.ece.value:.3g} on average (ECE), "
-        f"{chance} (KS test, {test})"
+        f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on "
+        f"average (ECE), {chance} (KS test, {test})"
     )

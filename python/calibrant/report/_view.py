@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from calibrant import streaming
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
 from calibrant._interval_summary import IntervalSummary
@@ -22,18 +21,14 @@ class View:
     ----------
     evidence
         Has ``scorecard``, ``table``, ``spectrum`` and ``groups``, accumulators of the same
-        rows, and perhaps ``intervals``, ``coverage_hsic``, ``classes`` and ``source``.
+        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``classes`` and
+        ``source``.
     confidence_level : float
-    pairs : streaming.Assessment, optional
-        Of all pairs, for several classes.
     """
 
-    def __init__(
-        self, evidence: Any, confidence_level: float, pairs: streaming.Assessment | None
-    ) -> None:
+    def __init__(self, evidence: Any, confidence_level: float) -> None:
         self.evidence = evidence
         self.confidence_level = confidence_level
-        self._pairs = pairs
 
     @property
     def source(self) -> dict[str, Any]:
@@ -77,8 +72,10 @@ class View:
     @cached_property
     def assessment(self) -> Assessment | AssessmentBounds | None:
         """The model against the source; None where the pairs of all classes are not known."""
-        if self._pairs is not None:
-            return self._pairs.result()
+        pairs = getattr(self.evidence, "assessment", None)
+        if pairs is not None:
+            result: Assessment = pairs.result()
+            return result
         if not self.is_binary:
             return None
         bounds: AssessmentBounds = self.evidence.table.assess()
