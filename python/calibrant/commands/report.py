@@ -59,7 +59,7 @@ def command(
         title = title or _demo.TITLE
     else:
         evidence = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins)
-    report = Report.of(evidence, title=title or _title_of(files), assessment=evidence.assessment)
+    report = Report.of(evidence, title=title or _title_of(files))
     if output is None:
         echo_json(report.to_dict())
         return
