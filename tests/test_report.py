@@ -285,7 +285,7 @@ def _umask():
 
 def test_a_failed_save_leaves_what_was_there(page, tmp_path, monkeypatch):
     (tmp_path / "report.json").write_text("old")
-    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "full")))
     with pytest.raises(OSError, match="full"):
         page.save(tmp_path / "report.json")
     assert [p.name for p in tmp_path.iterdir()] == ["report.json"]

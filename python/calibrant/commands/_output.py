@@ -7,11 +7,12 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from calibrant._files import write_file
 
 if TYPE_CHECKING:
     from calibrant.scorecards import Scorecard
@@ -32,34 +33,6 @@ def check_writable(path: str | None) -> None:
         raise FileNotFoundError(errno.ENOENT, "cannot be written: there is no such folder", path)
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(errno.EACCES, "cannot be written: the folder is read-only", path)
-
-
-def write_file(path: str, content: str | bytes) -> None:
-    """Write under another name, then rename: a file is there as a whole or not at all."""
-    target = Path(path)
-    block = content.encode() if isinstance(content, str) else content
-    try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise OSError(error.errno, f"cannot be written: {error.strerror}", path) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(block)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise OSError(error.errno, f"cannot be written: {error.strerror}", path) from error
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def json_text(content: Any) -> str:

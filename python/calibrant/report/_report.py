@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from calibrant import __version__
+from calibrant._files import write_file
 from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section, json_ready
 from calibrant.report._sections import SECTIONS
@@ -142,7 +141,7 @@ class Report:
         """
         target = Path(path)
         text = self.to_json() if target.suffix == ".json" else self.to_html()
-        write_whole(target, text)
+        write_file(target, text)
         return target
 
     def _repr_html_(self) -> str:
@@ -162,22 +161,6 @@ class Report:
             f"  sections: {names}",
         )
         return "\n".join(lines)
-
-
-def write_whole(target: Path, text: str) -> None:
-    """Write a file at once: beside it first, then under its name."""
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # as any new file; temporary ones are private
-        Path(name).replace(target)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
 
 
 def _template(name: str) -> Any:

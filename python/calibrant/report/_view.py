@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
@@ -55,7 +56,7 @@ class View:
         """The scorecard, with those of the groups."""
         card: Scorecard = self.evidence.scorecard.result(self.confidence_level)
         for key, group in (getattr(self.evidence, "groups", None) or {}).items():
-            if group.n:
+            with suppress(ValueError):  # none of its rows has weight
                 card.groups[key] = group.result(self.confidence_level)
         return card
 
