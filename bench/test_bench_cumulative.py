@@ -69,51 +69,69 @@ def test_a_million_pvalues(benchmark, name):
     assert values[0] == function(float(x[0]))
 
 
-# KS and Kuiper: MAPIE has no call for both, the library computes both at once.
+# KS and Kuiper together, against MAPIE's two calls and against one sort of the scores.
+
+TOGETHER = "cumulative_tests"
 
 
-def both(y, p, core=None):
-    tests = core or calibrant._core.walk_tests
-    ks, kuiper, *_ = tests(y, p, None, False, calibrant._core.EITHER)
-    return ks[1], kuiper[1]
+def pvalues(tests):
+    return tests.ks.pvalue, tests.kuiper.pvalue
 
 
 @pytest.mark.usefixtures("threads")
-def test_ks_and_kuiper(measure, predictions):
+def test_calibrant_ks_and_kuiper(measure, predictions):
     y, p = predictions.y_true, predictions.y_proba
     found = measure(
-        lambda: both(y, p), group="ks and kuiper", bytes_per_row=bytes_per_row(predictions)
+        lambda: calibrant.cumulative_tests(y, p),
+        group=TOGETHER,
+        bytes_per_row=bytes_per_row(predictions),
     )
-    assert found == (calibrant.ks_test(y, p).pvalue, calibrant.kuiper_test(y, p).pvalue)
+    assert pvalues(found) == (calibrant.ks_test(y, p).pvalue, calibrant.kuiper_test(y, p).pvalue)
 
 
-def test_ks_and_kuiper_of_mapie(measure, predictions):
+def test_mapie_ks_and_kuiper(measure, predictions):
     peer = mapie_calibration()
     y, p = predictions.y_true, predictions.y_proba
     found = measure(
         lambda: (peer.kolmogorov_smirnov_p_value(y, p), peer.kuiper_p_value(y, p)),
-        group="ks and kuiper",
+        group=TOGETHER,
         bytes_per_row=bytes_per_row(predictions),
     )
-    assert found == pytest.approx(both(y, p), abs=1e-3)
+    assert found == pytest.approx(pvalues(calibrant.cumulative_tests(y, p)), abs=1e-3)
 
 
-def test_sorting_the_scores_alone(measure, predictions):
+def test_numpy_sort(measure, predictions):
     p = predictions.y_proba
-    measure(lambda: np.sort(p), group="ks and kuiper", bytes_per_row=p.itemsize)
+    measure(lambda: np.sort(p), group=TOGETHER, bytes_per_row=p.itemsize)
 
 
-@pytest.mark.parametrize("scores", ["three decimals", "one cell", "near 0"])
+@pytest.mark.usefixtures("threads")
+def test_calibrant_groups(measure, predictions):
+    y, p = predictions.y_true, predictions.y_proba
+    keys = np.random.default_rng(8).integers(0, 100, p.size)
+    found = measure(
+        lambda: calibrant.cumulative_tests(y, p, groups=keys),
+        group="cumulative_tests of 100 groups",
+        bytes_per_row=bytes_per_row(predictions) + keys.itemsize,
+    )
+    assert found.ks.groups[7] == calibrant.ks_test(y, p, subset=keys == 7)
+
+
+@pytest.mark.parametrize("scores", ["three decimals", "one cell", "near 0", "clusters"])
 @pytest.mark.parametrize("way", ["walk_tests", "sorted_walk_tests"])
 def test_adversarial_scores(benchmark, scores, way):
     """Never more than 1.5 times as long as sorting all."""
     benchmark.group = f"ks and kuiper of 1e+06 rows: {scores}"
     rng = np.random.default_rng(1)
     p = rng.random(10**6)
-    p = {"three decimals": p.round(3), "one cell": 0.25 + p * 2.0**-20, "near 0": 10 ** (-40 * p)}[
-        scores
-    ]
+    p = {
+        "three decimals": p.round(3),
+        "one cell": 0.25 + p * 2.0**-20,
+        "near 0": 10 ** (-40 * p),
+        "clusters": np.where(p < 0.9, 2.0**-30 * (1 + 2.0**-20 * p), p),
+    }[scores]
     y = (rng.random(10**6) < p).astype(int)
     core = getattr(calibrant._core, way)
-    found = benchmark.pedantic(lambda: both(y, p, core), rounds=5, warmup_rounds=1)
-    assert found == both(y, p)
+    rows = (y, p, None, False, calibrant._core.EITHER)
+    found = benchmark.pedantic(lambda: core(*rows), rounds=5, warmup_rounds=1)
+    assert found == calibrant._core.sorted_walk_tests(*rows)

@@ -235,6 +235,7 @@ def test_any_number_of_threads():
         ([0, 1], [[0], [2**40]], ValueError, r"below 2147483647, found 1099511627776 at row 1"),
         ([0, 1], [[0], 1], TypeError, r"a list of classes for each row, found 1 at row 1"),
         ([0, 1], [[0.5], [1.0]], TypeError, r"integer class numbers, or names, got real numbers"),
+        ([0, 1], [set(), {True}], TypeError, r"found truth values in lists"),
         ([0, 1], np.eye(2), TypeError, r"sets must be boolean .* got float64 of shape \(2, 2\)"),
         ([0, 1], np.ones((2, 2, 0), bool), ValueError, r"at least one level, got 0"),
         ([0, 1], np.ones((2, 0), bool), ValueError, r"at least one class, got 0"),

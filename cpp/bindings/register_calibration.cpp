@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,31 @@ py::array_t<double> column_of(const Reliability& self, const Value& value) {
         for (const Reliability::Bin& bin : self.table()) *at++ = value(bin);
     });
     return out;
+}
+
+// The calibration error of each class against the rest. n_bins 0: the edges are given, else they
+// are those of as many equal-count bins.
+py::array_t<double> classwise_errors(const py::object& y_true, const py::object& y_proba,
+                                     const py::object& sample_weight, bool omit_missing,
+                                     const std::vector<double>& edges, std::size_t n_bins,
+                                     std::int64_t norm, bool debiased) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    (void)scored(inputs, 0);  // refuses a y_proba of another shape
+    const std::size_t classes = inputs.events().y_proba.width;
+    std::vector<double> errors(classes);
+    std::optional<Bins> fixed;
+    if (n_bins == 0) fixed.emplace(edges);
+    run_unlocked(inputs.n_values() * classes, [&] {
+        for (std::size_t j = 0; j < classes; ++j) {
+            const ScoredRows rows = scored(inputs, static_cast<std::int64_t>(j));
+            Reliability table(fixed ? *fixed : Bins(equal_count_edges(rows, n_bins, poll_signals)));
+            table.update(rows, 0, poll_signals);
+            errors[j] = norm == 1   ? table.mean_gap()
+                        : norm == 2 ? table.root_mean_square_gap(debiased)
+                                    : table.largest_gap();
+        }
+    });
+    return py::array_t<double>(static_cast<py::ssize_t>(errors.size()), errors.data());
 }
 
 }  // namespace
@@ -45,6 +71,8 @@ void register_calibration(py::module_& m) {
             return edges;
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "n_bins"_a);
+    m.def("classwise_errors", &classwise_errors, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "edges"_a, "n_bins"_a, "norm"_a, "debiased"_a);
     register_accumulator<Reliability>(m, "Reliability", "Hits and scores per bin of scores.")
         .def(
             py::init([](std::vector<double> edges) { return Reliability(Bins(std::move(edges))); }),

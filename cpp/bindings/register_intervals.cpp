@@ -71,6 +71,9 @@ void register_intervals(py::module_& m) {
                                    return run_standard([&] { return self.weight.to_double(); });
                                })
         .def(
+            "merge", [](Stratum& self, const Stratum& other) { self.merge(Stratum(other)); },
+            "other"_a)
+        .def(
             "coverage",
             [](const Stratum& self, bool exact, double tail, double normal_quantile) {
                 return frequency_of(self.covered, self.weight, exact, tail, normal_quantile);

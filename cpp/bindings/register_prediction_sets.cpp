@@ -121,7 +121,7 @@ void check_level(const PredictionSets& self, std::size_t level) {
 void register_prediction_sets(py::module_& m) {
     using namespace py::literals;
     register_accumulator<PredictionSets>(m, "PredictionSets", "Coverage of sets by their size.")
-        .def(py::init<std::vector<double>>(), "confidence_levels"_a)
+        .def(py::init<>())
         .def(
             "update",
             [](PredictionSets& self, const py::object& y_true, const std::string& form,
@@ -135,7 +135,6 @@ void register_prediction_sets(py::module_& m) {
             },
             "y_true"_a, "form"_a, "arrays"_a, "sample_weight"_a, "groups"_a, "omit_missing"_a)
         .def_property_readonly("n_omitted", &PredictionSets::omitted)
-        .def_property_readonly("confidence_levels", &PredictionSets::confidence_levels)
         .def_property_readonly("n_levels", &PredictionSets::n_levels)
         .def("require_weight", &PredictionSets::require_weight)
         .def(

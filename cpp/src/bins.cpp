@@ -200,41 +200,43 @@ std::vector<double> weighted_edges(const ScoredRows& rows, std::size_t n_bins, P
 
 }  // namespace
 
-Bins::Bins(std::vector<double> edges, const char* argument) : edges_(std::move(edges)) {
+Bins::Bins(std::vector<double> edges, const char* argument) {
     const std::string name = argument;
-    if (edges_.size() < 2 || edges_.size() > most_bins + 1) {
+    if (edges.size() < 2 || edges.size() > most_bins + 1) {
         throw InvalidInput(name + " must list 2 to 1000001 edges, got " +
-                           std::to_string(edges_.size()));
+                           std::to_string(edges.size()));
     }
-    for (std::size_t k = 0; k < edges_.size(); ++k) {
-        if (!std::isfinite(edges_[k])) {
-            throw InvalidInput(name + " must be finite, found " + number_text(edges_[k]) +
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+        if (!std::isfinite(edges[k])) {
+            throw InvalidInput(name + " must be finite, found " + number_text(edges[k]) +
                                " at position " + std::to_string(k));
         }
-        if (k > 0 && edges_[k] < edges_[k - 1]) {
-            throw InvalidInput(name + " must not fall, found " + number_text(edges_[k]) +
-                               " after " + number_text(edges_[k - 1]) + " at position " +
-                               std::to_string(k));
+        if (k > 0 && edges[k] < edges[k - 1]) {
+            throw InvalidInput(name + " must not fall, found " + number_text(edges[k]) + " after " +
+                               number_text(edges[k - 1]) + " at position " + std::to_string(k));
         }
     }
-    if (edges_.front() > 0.0 || edges_.back() < 1.0) {
+    if (edges.front() > 0.0 || edges.back() < 1.0) {
         throw InvalidInput(name + " must cover [0, 1], got edges from " +
-                           number_text(edges_.front()) + " to " + number_text(edges_.back()));
+                           number_text(edges.front()) + " to " + number_text(edges.back()));
     }
-    const auto last = static_cast<std::uint32_t>(size() - 1);
-    guide_.resize(n_guide_cells + 1);
+    const auto lookup = std::make_shared<Lookup>();
+    const auto last = static_cast<std::uint32_t>(edges.size() - 2);
+    lookup->guide.resize(n_guide_cells + 1);
     std::uint32_t bin = 0;
     for (std::size_t cell = 0; cell < n_guide_cells; ++cell) {
         const double left = static_cast<double>(cell) / static_cast<double>(n_guide_cells);
-        while (bin < last && edges_[bin + 1] <= left) ++bin;
-        guide_[cell] = bin;
+        while (bin < last && edges[bin + 1] <= left) ++bin;
+        lookup->guide[cell] = bin;
     }
-    guide_[n_guide_cells] = last;
-    ends_.assign(edges_.begin() + 1, edges_.end());
-    ends_.back() = std::numeric_limits<double>::infinity();
+    lookup->guide[n_guide_cells] = last;
+    lookup->ends.assign(edges.begin() + 1, edges.end());
+    lookup->ends.back() = std::numeric_limits<double>::infinity();
     for (std::size_t cell = 0; cell < n_guide_cells; ++cell) {
-        one_step_ = one_step_ && guide_[cell + 1] - guide_[cell] <= 1;
+        lookup->one_step = lookup->one_step && lookup->guide[cell + 1] - lookup->guide[cell] <= 1;
     }
+    lookup->edges = std::move(edges);
+    lookup_ = lookup;
 }
 
 std::vector<double> equal_width_edges(std::size_t n_bins) {
@@ -248,15 +250,16 @@ std::vector<double> equal_width_edges(std::size_t n_bins) {
 Bins Bins::equal_width(std::size_t n_bins) { return Bins(equal_width_edges(n_bins)); }
 
 void Bins::locate(const double* scores, std::size_t n, std::uint32_t* bins) const {
-    for (std::size_t i = 0; one_step_ && i < n; ++i) {  // few bins: no branch to mispredict
-        const std::uint32_t first = guide_[cell_of(scores[i], n_guide_cells)];
-        bins[i] = first + (ends_[first] <= scores[i] ? 1U : 0U);
+    const auto& [edges, ends, guide, one_step] = *lookup_;
+    for (std::size_t i = 0; one_step && i < n; ++i) {  // few bins: no branch to mispredict
+        const std::uint32_t first = guide[cell_of(scores[i], n_guide_cells)];
+        bins[i] = first + (ends[first] <= scores[i] ? 1U : 0U);
     }
-    if (one_step_) return;
+    if (one_step) return;
     for (std::size_t i = 0; i < n; ++i) {
         const double score = scores[i];
         const std::size_t cell = cell_of(score, n_guide_cells);
-        bins[i] = bin_between(edges_, guide_[cell], guide_[cell + 1], score);
+        bins[i] = bin_between(edges, guide[cell], guide[cell + 1], score);
     }
 }
 

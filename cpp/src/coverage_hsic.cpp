@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "calibrant/box_counter.hpp"
+#include "far_flung_widths.hpp"
 
 namespace calibrant {
 namespace {
@@ -265,101 +266,6 @@ CoverageHsic CoverageHsic::from_bytes(std::string_view bytes) {
     return result;
 }
 
-namespace {
-
-// Rows of one level as words: the bits of a width, which is not negative, and the indicator below.
-std::vector<std::uint64_t> sorted_words(const IntervalRows& rows, std::size_t level, Poll poll) {
-    IntervalRows one = rows;
-    one.lower = {rows.lower[level]};
-    one.upper = {rows.upper[level]};
-    const std::size_t workers = workers_of(one);
-    constexpr std::uint64_t absent = ~std::uint64_t{0};
-    std::vector<std::uint64_t> words(rows.size(), absent);
-    for_each_block(one, workers, 0, poll,
-                   [&](std::size_t, std::size_t row, const IntervalBlock& block) {
-                       for (std::size_t i = 0; i < block.n(); ++i) {
-                           const auto bits = std::bit_cast<std::uint64_t>(block.width(0)[i] + 0.0);
-                           const std::uint64_t covered = block.excess(0)[i] == 0.0 ? 1 : 0;
-                           words[row + i] = (bits << 1) | covered;
-                       }
-                   });
-    // Runs, sorted and then merged two by two.
-    const std::size_t run = std::size_t{1} << 16;
-    const std::size_t n = words.size();
-    for_each_chunk(n, run, workers_for(n, run), poll,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                       std::sort(words.begin() + static_cast<std::ptrdiff_t>(begin),
-                                 words.begin() + static_cast<std::ptrdiff_t>(end));
-                       return true;
-                   });
-    std::vector<std::uint64_t> merged(n);
-    for (std::size_t length = run; length < n; length *= 2) {
-        for_each_chunk(n, 2 * length, workers_for(n, 2 * length), poll,
-                       [&](std::size_t, std::size_t begin, std::size_t end) {
-                           const std::uint64_t* const data = words.data();
-                           const std::uint64_t* const middle = data + std::min(begin + length, end);
-                           std::merge(data + begin, middle, middle, data + end,
-                                      merged.data() + begin);
-                           return true;
-                       });
-        words.swap(merged);
-    }
-    while (!words.empty() && words.back() == absent) words.pop_back();
-    return words;
-}
-
-// Boxes made one after the other from sorted rows: the same cells, and so the same bits.
-CoverageHsicValue value_of_sorted(const std::vector<std::uint64_t>& words,
-                                  HsicBandwidths bandwidths, HsicEstimator estimator, Poll poll) {
-    std::uint64_t covered = 0;
-    for (const std::uint64_t word : words) covered += word & 1;
-    const std::uint64_t uncovered = words.size() - covered;
-    const BoxGrid grid(bandwidths.width);
-    BoxFormer former(uncovered, covered, estimator == HsicEstimator::unbiased);
-    BoxCell pair[2];
-    std::int64_t box = -1;
-    const auto close = [&] {
-        for (const int indicator : {0, 1}) {
-            if (pair[indicator].count > 0) former.add(2 * box + indicator, pair[indicator]);
-            pair[indicator] = BoxCell{};
-        }
-    };
-    // One worker: the chunks come in order.
-    for_each_chunk(
-        words.size(), box_rows, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
-            double width[box_rows], excess[box_rows], terms[box_rows * box_limbs];
-            std::int64_t key[box_rows];
-            const std::size_t n = end - begin;
-            for (std::size_t i = 0; i < n; ++i) {
-                width[i] = std::bit_cast<double>(words[begin + i] >> 1);
-                excess[i] = (words[begin + i] & 1) != 0 ? 0.0 : 1.0;
-            }
-            if (!kernels().boxes->terms(width, excess, n, grid.box, grid.boxes_per_unit, key,
-                                        terms)) {
-                throw InvalidInput(
-                    "intervals must be narrower than 2^46 bandwidths, found a width of " +
-                    number_text(std::bit_cast<double>(words.back() >> 1)));
-            }
-            for (std::size_t i = 0; i < n; ++i) {
-                if (key[i] >> 1 != box) close();
-                box = key[i] >> 1;
-                std::uint64_t limbs[box_limbs];
-                for (std::size_t limb = 0; limb < box_limbs; ++limb) {
-                    limbs[limb] = std::bit_cast<std::uint64_t>(terms[limb * box_rows + i]);
-                }
-                pair[key[i] & 1].add(1, limbs);
-            }
-            return true;
-        });
-    close();
-    const double hsic =
-        hsic_of(former.finish(), uncovered, covered, bandwidths.coverage, estimator);
-    return {hsic, covered, std::bit_cast<double>(words.front() >> 1),
-            std::bit_cast<double>(words.back() >> 1)};
-}
-
-}  // namespace
-
 CoverageHsicValues coverage_hsic(const IntervalRows& rows, HsicBandwidths bandwidths,
                                  HsicEstimator estimator, Poll poll) {
     CoverageHsic total(bandwidths, boxes_in_hand);
@@ -369,9 +275,15 @@ CoverageHsicValues coverage_hsic(const IntervalRows& rows, HsicBandwidths bandwi
     } catch (const TooManyBoxes&) {
         CoverageHsicValues result{{}, 0, 0};
         for (std::size_t level = 0; level < rows.n_levels(); ++level) {
-            const std::vector<std::uint64_t> words = sorted_words(rows, level, poll);
-            result.n = words.size();
-            result.levels.push_back(value_of_sorted(words, bandwidths, estimator, poll));
+            const FarFlungWidths widths(rows, level, poll);
+            result.n = widths.count();
+            require_rows(result.n, estimator);
+            BoxFormer former(widths.uncovered(), widths.covered(),
+                             estimator == HsicEstimator::unbiased);
+            widths.add_boxes(bandwidths.width, former);
+            const double hsic = hsic_of(former.finish(), widths.uncovered(), widths.covered(),
+                                        bandwidths.coverage, estimator);
+            result.levels.push_back({hsic, widths.covered(), widths.least(), widths.most()});
         }
         result.omitted = rows.size() - result.n;
         return result;

@@ -1,9 +1,7 @@
 #include "calibrant/dependence.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -38,7 +36,8 @@ public:
     virtual ~Traces() = default;
     [[nodiscard]] virtual double trace(const std::uint32_t* partner, std::size_t workers,
                                        Poll poll) const = 0;
-    [[nodiscard]] virtual HsicSums sums(HsicDepth depth, Poll poll) const = 0;
+    [[nodiscard]] virtual HsicSums sums(HsicDepth depth, Poll poll) = 0;
+    virtual void expect_many() {}  // traces
 };
 
 HsicSums with_diagonals(HsicSums sums, const std::vector<double>& a, const std::vector<double>& b) {
@@ -54,20 +53,28 @@ class GaussianTraces final : public Traces {
 public:
     GaussianTraces(HsicSide x, HsicSide y)
         : x_(x.points->coordinate(0), x.points->n, x.bandwidth, "x"),
-          y_(y.points->coordinate(0), y.points->n, y.bandwidth, "y") {}
+          y_(y.points->coordinate(0), y.points->n, y.bandwidth, "y") {
+        if (!is_small(x_, y_)) add_up();
+    }
+
+    void expect_many() override {
+        x_.keep_features();
+        y_.keep_features();
+    }
 
     [[nodiscard]] double trace(const std::uint32_t* partner, std::size_t workers,
                                Poll poll) const override {
         return centred_trace(x_, y_, partner, workers, poll);
     }
 
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) override {
         const std::size_t n = x_.size();
         const std::size_t workers = workers_for(n, rows_a_worker);
         HsicSums sums;
         sums.n = n;
         sums.trace = trace(nullptr, workers, poll);
         if (depth == HsicDepth::trace) return sums;
+        add_up();
         std::vector<double> a(n), b(n);
         x_.diagonal(a.data());
         y_.diagonal(b.data());
@@ -79,6 +86,11 @@ public:
     }
 
 private:
+    void add_up() {
+        x_.add_up();
+        y_.add_up();
+    }
+
     FeatureMap x_, y_;
 };
 
@@ -100,7 +112,7 @@ public:
         return centred(pairs, x_sums_, x_total_, y_sums_, y_total_, partner);
     }
 
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll poll) override {
         const std::size_t n = x_sums_.size();
         const std::size_t workers = workers_for(n, rows_a_worker);
         HsicSums sums;
@@ -153,7 +165,7 @@ public:
                                Poll /*poll*/) const override {
         return hsic_.permuted_trace(partner);
     }
-    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll /*poll*/) const override {
+    [[nodiscard]] HsicSums sums(HsicDepth depth, Poll /*poll*/) override {
         return hsic_.sums(depth);
     }
 
@@ -193,13 +205,22 @@ void shuffle(std::vector<std::uint32_t>& order, std::uint64_t seed, std::uint64_
 Points read_points(const Column& column, const char* name) {
     Points points{column.size, column.width, std::vector<double>(column.size * column.width)};
     std::vector<double> row(column.width);
+    if (column.width == 1) {
+        load(column, 0, column.size, points.values.data());
+        for (std::size_t i = 0; i < column.size; ++i) {
+            double& value = points.values[i];
+            if (!std::isfinite(value)) {
+                refuse_not_finite(name, value, {i, std::nullopt, 0, false}, column.dtype);
+            }
+            value += 0.0;
+        }
+        return points;
+    }
     for (std::size_t i = 0; i < column.size; ++i) {
         load_row(column, i, row.data());
         for (std::size_t k = 0; k < column.width; ++k) {
             if (!std::isfinite(row[k])) {
-                const std::optional<std::size_t> at =
-                    column.width > 1 ? std::optional(k) : std::nullopt;
-                refuse_not_finite(name, row[k], {i, at, 0, false}, column.dtype);
+                refuse_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
             }
             points.values[k * column.size + i] = row[k] + 0.0;
         }
@@ -247,6 +268,7 @@ HsicSums hsic_sums(HsicSide x, HsicSide y, HsicKernel kernel, HsicDepth depth, P
 std::uint64_t hsic_exceedances(HsicSide x, HsicSide y, HsicKernel kernel,
                                std::uint64_t permutations, std::uint64_t seed, Poll poll) {
     const std::unique_ptr<Traces> traces = make_traces(x, y, kernel, poll);
+    traces->expect_many();
     const double observed = traces->sums(HsicDepth::trace, poll).trace;
     const double bound = observed - 0x1p-40 * std::fabs(observed);
     const std::size_t workers = workers_for(permutations, 1);
@@ -261,80 +283,6 @@ std::uint64_t hsic_exceedances(HsicSide x, HsicSide y, HsicKernel kernel,
                        return true;
                    });
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-}
-
-namespace {
-
-// Pairs of a sorted row with a distance of at most d; beyond[i] counts those of row i. Distances
-// are rounded differences, which never fall along a row.
-std::uint64_t pairs_within(const std::vector<double>& x, double d) {
-    std::uint64_t count = 0;
-    std::size_t j = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        j = std::max(j, i + 1);
-        while (j < x.size() && x[j] - x[i] <= d) ++j;
-        count += j - i - 1;
-    }
-    return count;
-}
-
-double next_distance(const std::vector<double>& x, double d) {
-    double least = std::numeric_limits<double>::infinity();
-    std::size_t j = 0;
-    for (std::size_t i = 0; i < x.size(); ++i) {
-        j = std::max(j, i + 1);
-        while (j < x.size() && x[j] - x[i] <= d) ++j;
-        if (j < x.size()) least = std::min(least, x[j] - x[i]);
-    }
-    return least;
-}
-
-// By bisection over the doubles, of which there are 2^64.
-double median_on_line(std::vector<double> x, Poll poll) {
-    std::sort(x.begin(), x.end());
-    const std::uint64_t n = x.size();
-    const std::uint64_t pairs = n % 2 == 0 ? n / 2 * (n - 1) : n * ((n - 1) / 2);
-    const std::uint64_t rank = (pairs + 1) / 2;  // the lower middle, from 1
-    std::uint64_t low = 0, high = std::bit_cast<std::uint64_t>(x.back() - x.front());
-    while (low < high) {
-        if (poll != nullptr && n > 100'000 && poll()) throw Interrupted();
-        const std::uint64_t middle = low + (high - low) / 2;
-        if (pairs_within(x, std::bit_cast<double>(middle)) >= rank) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    const auto lower = std::bit_cast<double>(low);
-    if (pairs % 2 == 1 || pairs_within(x, lower) > rank) return lower;
-    return 0.5 * lower + 0.5 * next_distance(x, lower);
-}
-
-}  // namespace
-
-double median_distance(const Points& points, HsicKernel kernel, Poll poll) {
-    if (points.dimension == 1) return median_on_line(points.values, poll);
-    const std::size_t n = std::min<std::size_t>(points.n, 1000);
-    std::vector<double> distances;
-    distances.reserve(n * (n - 1) / 2);
-    const auto row = [&](std::size_t k) { return k * points.n / n; };
-    for (std::size_t a = 0; a < n; ++a) {
-        for (std::size_t b = 0; b < a; ++b) {
-            double sum = 0.0;
-            for (std::size_t k = 0; k < points.dimension; ++k) {
-                const double d = points.coordinate(k)[row(a)] - points.coordinate(k)[row(b)];
-                sum += kernel == HsicKernel::laplace ? std::fabs(d) : d * d;
-            }
-            distances.push_back(sum);
-        }
-    }
-    const auto root = [&](double sum) {
-        return kernel == HsicKernel::laplace ? sum : std::sqrt(sum);
-    };
-    const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-    std::nth_element(distances.begin(), middle, distances.end());
-    if (distances.size() % 2 == 1) return root(*middle);
-    return 0.5 * root(*middle) + 0.5 * root(*std::max_element(distances.begin(), middle));
 }
 
 }  // namespace calibrant

@@ -17,40 +17,69 @@ constexpr std::size_t lanes = 8;
     return select(x > -0.25, series, calibrant::exp(x) - 1.0);
 }
 
-constexpr double node_step = 0.3125;
+// exp(-(j - 17)^2 step^2) times the root of sqrt(2 / pi) step, and zeros.
+constexpr double node_weights[feature_stride] = {0x1.30aac07780ac7p-55,
+                                                 0x1.51bf699873ba3p-49,
+                                                 0x1.213037be2756cp-43,
+                                                 0x1.7e7d8cd13c29dp-38,
+                                                 0x1.86bc079463ef9p-33,
+                                                 0x1.344b2091cac23p-28,
+                                                 0x1.77bfd7f342f51p-24,
+                                                 0x1.61b713069af5ep-20,
+                                                 0x1.012d0cc651818p-16,
+                                                 0x1.20d73eddd128ep-13,
+                                                 0x1.f51da403874a2p-11,
+                                                 0x1.4fbe9d534f005p-8,
+                                                 0x1.5b7b31f54197ep-6,
+                                                 0x1.15c370a17bb3ep-4,
+                                                 0x1.56fb29bfce613p-3,
+                                                 0x1.471ac9f92a740p-2,
+                                                 0x1.e1e5be6d10bfep-2,
+                                                 0x1.122a8c7fd3cd2p-1,
+                                                 0x1.e1e5be6d10bfep-2,
+                                                 0x1.471ac9f92a740p-2,
+                                                 0x1.56fb29bfce613p-3,
+                                                 0x1.15c370a17bb3ep-4,
+                                                 0x1.5b7b31f54197ep-6,
+                                                 0x1.4fbe9d534f005p-8,
+                                                 0x1.f51da403874a2p-11,
+                                                 0x1.20d73eddd128ep-13,
+                                                 0x1.012d0cc651818p-16,
+                                                 0x1.61b713069af5ep-20,
+                                                 0x1.77bfd7f342f51p-24,
+                                                 0x1.344b2091cac23p-28,
+                                                 0x1.86bc079463ef9p-33,
+                                                 0x1.7e7d8cd13c29dp-38,
+                                                 0x1.213037be2756cp-43,
+                                                 0x1.51bf699873ba3p-49,
+                                                 0x1.30aac07780ac7p-55,
+                                                 0x0.0p+0,
+                                                 0x0.0p+0,
+                                                 0x0.0p+0,
+                                                 0x0.0p+0,
+                                                 0x0.0p+0};
 
-// exp(-j^2 step^2) times the root of sqrt(2 / pi) step, for j = 0 .. 20.
-struct NodeWeights {
-    double at[21];
-};
-NodeWeights node_weights() {
-    NodeWeights weights{};
-    const double root = __builtin_sqrt(0x1.9884533d43651p-1 * node_step);
-    for (int j = 0; j <= 20; ++j) {
-        const double z = node_step * j;
-        weights.at[j] = root * calibrant::exp(-z * z);
-    }
-    return weights;
-}
-
-// exp(-(d - j s)^2) = exp(-d^2) exp(2 s d)^j exp(-j^2 s^2)
+// With d the offset and j = 8 k + l, exp(-(d - (j - 17) s)^2) is exp(2 s d l) times
+// exp(2 s d (8 k - 17) - d^2) times a weight: 13 exponentials for 35 features.
 void node_rows(const double* __restrict offset, std::size_t n, double* __restrict features) {
-    const NodeWeights weights = node_weights();
+    constexpr std::size_t runs = feature_stride / 8;
     for (std::size_t i = 0; i < n; ++i) {
         const double d = offset[i];
-        const double middle = calibrant::exp(-d * d);
-        const double right = calibrant::exp((2.0 * node_step) * d);
-        const double left = calibrant::exp((-2.0 * node_step) * d);
-        double* const row = features + i * feature_stride;
-        double up = middle, down = middle;
-        row[20] = middle * weights.at[0];
-        for (std::size_t j = 1; j <= 20; ++j) {
-            up *= right;
-            down *= left;
-            row[20 + j] = up * weights.at[j];
-            row[20 - j] = down * weights.at[j];
+        const double slope = (2.0 * node_step) * d;
+        const double square = d * d;
+        double powers[16];
+        for (std::size_t t = 0; t < 16; ++t) {
+            const double steps =
+                t < 8 ? static_cast<double>(t) : 8.0 * static_cast<double>(t) - 81.0;
+            powers[t] = slope * steps - (t < 8 ? 0.0 : square);
         }
-        for (std::size_t j = node_features; j < feature_stride; ++j) row[j] = 0.0;
+        for (std::size_t t = 0; t < 16; ++t) powers[t] = calibrant::exp(powers[t]);
+        double* __restrict const row = features + i * feature_stride;
+        for (std::size_t k = 0; k < runs; ++k) {
+            for (std::size_t l = 0; l < 8; ++l) {
+                row[8 * k + l] = powers[l] * powers[8 + k] * node_weights[8 * k + l];
+            }
+        }
     }
 }
 

@@ -1,15 +1,12 @@
 #include "calibrant/interval_rows.hpp"
 
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "calibrant/check.hpp"
 
 namespace calibrant {
 namespace {
-
-bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::max(); }
 
 // Keeps the rows marked in `keep`, in order.
 template <class Value>

@@ -9,38 +9,6 @@
 
 namespace calibrant {
 
-std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows, std::size_t n_groups,
-                                                    Poll poll) {
-    const std::size_t workers = workers_of(rows);
-    const std::size_t levels = rows.n_levels();
-    std::vector<std::vector<StratumTally>> team(
-        workers, std::vector<StratumTally>(levels, StratumTally(n_groups)));
-    for_each_block(rows, workers, 0, poll,
-                   [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
-                       for (std::size_t level = 0; level < levels; ++level) {
-                           const double* const excess = block.excess(level);
-                           const double* const width = block.width(level);
-                           StratumTally& tally = team[worker][level];
-                           for (std::size_t i = 0; i < block.n(); ++i) {
-                               const auto group = static_cast<std::size_t>(block.group()[i]);
-                               const bool covered = excess[i] == 0.0;
-                               if (rows.sample_weight != nullptr) {
-                                   tally.add(group, width[i], covered, block.weight()[i]);
-                               } else {
-                                   tally.add(group, width[i], covered);
-                               }
-                           }
-                       }
-                   });
-    std::vector<std::vector<Stratum>> result(levels, std::vector<Stratum>(n_groups));
-    for (auto& of_worker : team) {
-        for (std::size_t level = 0; level < levels; ++level) {
-            of_worker[level].finish_into(result[level]);
-        }
-    }
-    return result;
-}
-
 namespace {
 
 // Groups that are filled in the order of widths, with everything counted in units of weight.
@@ -120,16 +88,51 @@ std::vector<Stratum> strata_by_sort(const IntervalRows& rows, std::size_t level,
     return groups.finish();
 }
 
-// Cells of widths: 16 for each power of two. Widths are not negative, so their bits rise with them.
-constexpr int cell_shift = 48;
-constexpr std::size_t n_cells = std::size_t{0x7FF} << (52 - cell_shift);
+constexpr std::size_t n_cells = std::size_t{1} << 13;
 
-std::size_t cell_of(double width) {
-    return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(width) >> cell_shift);
+// Cells of widths, of equal size in terms of the bits between the least and the largest width of a
+// sample; the first and the last hold what lies beyond. Widths are not negative, so their bits rise
+// with them.
+class CellGrid {
+public:
+    explicit CellGrid(const std::vector<double>& sample) {
+        if (sample.empty()) return;
+        const auto [least, largest] = std::minmax_element(sample.begin(), sample.end());
+        low_ = std::bit_cast<std::uint64_t>(*least);
+        const std::uint64_t span = std::bit_cast<std::uint64_t>(*largest) - low_;
+        shift_ = std::max(static_cast<int>(std::bit_width(span)) - 13, 0);
+    }
+
+    [[nodiscard]] std::size_t of(double width) const {
+        const auto bits = std::bit_cast<std::uint64_t>(width);
+        const std::uint64_t cell = bits < low_ ? 0 : (bits - low_) >> shift_;
+        return static_cast<std::size_t>(std::min<std::uint64_t>(cell, n_cells - 1));
+    }
+
+private:
+    std::uint64_t low_ = 0;
+    int shift_ = 50;
+};
+
+// A grid for each level, from some blocks of rows; whether those are bad is seen later.
+std::vector<CellGrid> grids_of(const IntervalRows& rows) {
+    constexpr std::size_t blocks = 8;
+    std::vector<std::vector<double>> sample(rows.n_levels());
+    IntervalBlock block(rows);
+    for (std::size_t k = 0; k < blocks; ++k) {
+        const std::size_t begin = (rows.size() - block_rows) / blocks * k;
+        if (!block.load(rows, begin, block_rows)) continue;
+        for (std::size_t level = 0; level < rows.n_levels(); ++level) {
+            const double* const width = block.width(level);
+            sample[level].insert(sample[level].end(), width, width + block.n());
+        }
+    }
+    return {sample.begin(), sample.end()};
 }
 
 struct Cell {
-    double least = std::numeric_limits<double>::infinity(), largest = 0.0;
+    double least = std::numeric_limits<double>::infinity();
+    double largest = -std::numeric_limits<double>::infinity();
     std::uint64_t rows = 0, covered = 0;
 
     void see(double width) {
@@ -137,8 +140,8 @@ struct Cell {
         largest = width > largest ? width : largest;
     }
     void merge(const Cell& other) {
-        see(other.least == std::numeric_limits<double>::infinity() ? largest : other.least);
-        see(other.largest);
+        least = std::min(least, other.least);
+        largest = std::max(largest, other.largest);
         rows += other.rows;
         covered += other.covered;
     }
@@ -147,8 +150,8 @@ struct Cell {
 // The cells of one level, and the keys of those in which a group ends.
 class WidthCells {
 public:
-    explicit WidthCells(std::vector<Cell> cells, std::size_t n_groups)
-        : cells_(std::move(cells)), wanted_(n_cells) {
+    WidthCells(const CellGrid& grid, std::vector<Cell> cells, std::size_t n_groups)
+        : grid_(grid), cells_(std::move(cells)), wanted_(n_cells) {
         for (const Cell& cell : cells_) total_ += cell.rows;
         std::uint64_t below = 0;
         std::size_t k = 1;  // the next group to end
@@ -166,45 +169,41 @@ public:
         }
     }
 
-    [[nodiscard]] bool wants(double width) const { return wanted_[cell_of(width)] != 0; }
-    void take(const std::vector<ScoreKey>& keys) {
-        keys_.insert(keys_.end(), keys.begin(), keys.end());
-    }
+    [[nodiscard]] bool wants(double width) const { return wanted_[grid_.of(width)] != 0; }
 
-    [[nodiscard]] std::vector<Stratum> strata(std::size_t n_groups) {
-        std::sort(keys_.begin(), keys_.end(),
-                  [](ScoreKey a, ScoreKey b) { return a.bits < b.bits; });
+    // `keys` are those of all widths that are wanted.
+    [[nodiscard]] std::vector<Stratum> strata(ScoreKeys keys, std::size_t n_groups,
+                                              Poll poll) const {
         EqualCounts groups(total_, n_groups, 0);
-        std::size_t next = 0;
-        for (std::size_t c = 0; c < n_cells; ++c) {
-            const Cell& cell = cells_[c];
-            if (cell.rows > 0 && wanted_[c] == 0) {
+        std::size_t c = 0;
+        const auto add_cells_before = [&](std::size_t end) {
+            for (; c < end; ++c) {
+                const Cell& cell = cells_[c];
+                if (cell.rows == 0 || wanted_[c] != 0) continue;
                 groups.add(cell.least, cell.largest, cell.rows, cell.covered);
             }
-            while (wanted_[c] != 0 && next < keys_.size() && cell_of(keys_[next].score()) == c) {
-                const double width = keys_[next].score();
-                std::uint64_t rows = 0, covered = 0;
-                for (; next < keys_.size() && keys_[next].score() == width; ++next) {
-                    ++rows;
-                    covered += keys_[next].hit() ? 1 : 0;
-                }
-                groups.add(width, width, rows, covered);
-            }
-        }
+        };
+        const SortedScores sorted(std::move(keys), poll);
+        sorted.for_each_score(poll, [&](double width, UInt128 rows, UInt128 covered) {
+            add_cells_before(grid_.of(width));
+            groups.add(width, width, rows, covered);
+        });
+        add_cells_before(n_cells);
         return groups.finish();
     }
 
 private:
+    CellGrid grid_;
     std::vector<Cell> cells_;
     std::vector<std::uint8_t> wanted_;
     std::uint64_t total_ = 0;
-    std::vector<ScoreKey> keys_;
 };
 
 std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std::size_t n_groups,
                                                   Poll poll) {
     const std::size_t workers = workers_of(rows);
     const std::size_t levels = rows.n_levels();
+    const std::vector<CellGrid> grids = grids_of(rows);
     std::vector<std::vector<Cell>> counted(workers * levels, std::vector<Cell>(n_cells));
     for_each_block(rows, workers, 0, poll,
                    [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
@@ -213,7 +212,7 @@ std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std:
                            const double* const width = block.width(level);
                            const double* const excess = block.excess(level);
                            for (std::size_t i = 0; i < block.n(); ++i) {
-                               Cell& cell = cells[cell_of(width[i])];
+                               Cell& cell = cells[grids[level].of(width[i])];
                                cell.see(width[i]);
                                ++cell.rows;
                                cell.covered += excess[i] == 0.0 ? 1 : 0;
@@ -229,7 +228,7 @@ std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std:
                 if (part[c].rows > 0) all[c].merge(part[c]);
             }
         }
-        cells.emplace_back(std::move(all), n_groups);
+        cells.emplace_back(grids[level], std::move(all), n_groups);
     }
     counted.clear();
 
@@ -247,10 +246,14 @@ std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std:
         });
     std::vector<std::vector<Stratum>> result;
     for (std::size_t level = 0; level < levels; ++level) {
+        std::vector<ScoreKey> all;
         for (std::size_t worker = 0; worker < workers; ++worker) {
-            cells[level].take(taken[worker * levels + level]);
+            const std::vector<ScoreKey>& part = taken[worker * levels + level];
+            all.insert(all.end(), part.begin(), part.end());
         }
-        result.push_back(cells[level].strata(n_groups));
+        ScoreKeys keys(all.size(), false, 1);
+        for (std::size_t i = 0; i < all.size(); ++i) keys.put(keys.found(0), i, all[i], 1.0);
+        result.push_back(cells[level].strata(std::move(keys), n_groups, poll));
     }
     return result;
 }

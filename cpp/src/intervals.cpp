@@ -224,4 +224,36 @@ double Intervals::criterion(std::size_t level, double confidence_level, double e
     return (1.0 - mean_width(level) / range) * calibrant::exp(-eta * (gap * gap));
 }
 
+std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows, std::size_t n_groups,
+                                                    Poll poll) {
+    const std::size_t workers = workers_of(rows);
+    const std::size_t levels = rows.n_levels();
+    std::vector<std::vector<StratumTally>> team(
+        workers, std::vector<StratumTally>(levels, StratumTally(n_groups)));
+    for_each_block(rows, workers, 0, poll,
+                   [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
+                       for (std::size_t level = 0; level < levels; ++level) {
+                           const double* const excess = block.excess(level);
+                           const double* const width = block.width(level);
+                           StratumTally& tally = team[worker][level];
+                           for (std::size_t i = 0; i < block.n(); ++i) {
+                               const auto group = static_cast<std::size_t>(block.group()[i]);
+                               const bool covered = excess[i] == 0.0;
+                               if (rows.sample_weight != nullptr) {
+                                   tally.add(group, width[i], covered, block.weight()[i]);
+                               } else {
+                                   tally.add(group, width[i], covered);
+                               }
+                           }
+                       }
+                   });
+    std::vector<std::vector<Stratum>> result(levels, std::vector<Stratum>(n_groups));
+    for (auto& of_worker : team) {
+        for (std::size_t level = 0; level < levels; ++level) {
+            of_worker[level].finish_into(result[level]);
+        }
+    }
+    return result;
+}
+
 }  // namespace calibrant

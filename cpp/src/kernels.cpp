@@ -338,6 +338,17 @@ void cells_of(const double* score, std::size_t n, std::uint32_t* cell) {
     for (std::size_t i = 0; i < n; ++i) cell[i] = place_of_score(score[i]).cell;
 }
 
+void smooth(const double* g, std::size_t n, const double* taps, std::size_t n_taps,
+            double* __restrict f) {
+    for (std::size_t i = 0; i < n; ++i) f[i] = taps[0] * g[i];
+    for (std::size_t d = 1; d < n_taps; ++d) {
+        const double tap = taps[d];
+        const double* const left = g - d;
+        const double* const right = g + d;
+        for (std::size_t i = 0; i < n; ++i) f[i] += tap * (left[i] + right[i]);
+    }
+}
+
 void log_of(const double* x, std::size_t n, double* result) {
     for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::log(x[i]);
 }
@@ -376,6 +387,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    range,
                                    &box_kernels,
                                    &dependence_kernels,
+                                   smooth,
                                    log_of,
                                    exp_of,
                                    power_of};

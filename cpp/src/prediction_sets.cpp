@@ -1,6 +1,5 @@
 #include "calibrant/prediction_sets.hpp"
 
-#include <stdexcept>
 #include <utility>
 
 #include "calibrant/check.hpp"
@@ -61,25 +60,8 @@ void trim(std::vector<Stratum>& sizes) {
 
 }  // namespace
 
-PredictionSets::PredictionSets(std::vector<double> confidence_levels)
-    : confidence_levels_(std::move(confidence_levels)), by_size_(confidence_levels_.size()) {
-    if (confidence_levels_.size() > most_levels) {
-        throw InvalidInput("at most 4096 confidence levels, got " +
-                           std::to_string(confidence_levels_.size()));
-    }
-    for (const double level : confidence_levels_) {
-        if (level > 0.0 && level < 1.0) continue;
-        throw InvalidInput("confidence_level must lie strictly between 0 and 1, got " +
-                           number_text(level));
-    }
-}
-
 void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll poll) {
-    if (!by_size_.empty() && rows.n_levels() != by_size_.size()) {
-        throw InvalidInput("sets must have " + std::to_string(by_size_.size()) +
-                           " levels, one for each confidence level, got " +
-                           std::to_string(rows.n_levels()));
-    }
+    if (rows.size == 0) return;  // and says nothing of the levels
     const std::size_t workers = workers_of(rows);
     const std::size_t n_sizes = largest_size(rows) + 1;
     std::vector<Tallies> team(workers,
@@ -102,15 +84,14 @@ void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll
 }
 
 void PredictionSets::merge(const PredictionSets& other) {
-    const auto refuse_merge = [](const std::string& what) {
-        throw std::invalid_argument("cannot merge PredictionSets of other " + what +
-                                    ": both need the same");
-    };
-    if (confidence_levels_ != other.confidence_levels_) refuse_merge("confidence levels");
     if (other.by_size_.empty()) return;
     PredictionSets merged = *this;
     if (by_size_.empty()) merged.by_size_.resize(other.by_size_.size());
-    if (merged.by_size_.size() != other.by_size_.size()) refuse_merge("numbers of levels");
+    if (merged.by_size_.size() != other.by_size_.size()) {
+        throw InvalidInput("sets must have " + std::to_string(by_size_.size()) +
+                           " levels, as those before, got " +
+                           std::to_string(other.by_size_.size()));
+    }
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
     for (std::size_t level = 0; level < merged.by_size_.size(); ++level) {
@@ -173,8 +154,6 @@ std::vector<Stratum> PredictionSets::equal_count_groups(std::size_t level,
 
 std::string PredictionSets::to_bytes() const {
     Writer out;
-    out.u64(confidence_levels_.size());
-    for (const double level : confidence_levels_) out.f64(level);
     out.u64(n_);
     out.u64(omitted_);
     out.u64(by_size_.size());
@@ -190,21 +169,12 @@ std::string PredictionSets::to_bytes() const {
 
 PredictionSets PredictionSets::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
-    std::vector<double> confidence_levels(in.count(sizeof(double)));
-    for (double& level : confidence_levels) level = in.f64();
-    PredictionSets result = [&] {
-        try {
-            return PredictionSets(std::move(confidence_levels));
-        } catch (const std::invalid_argument& error) {
-            throw CorruptState(std::string("malformed state: ") + error.what());
-        }
-    }();
+    PredictionSets result;
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     const std::size_t n_levels = in.count(8);
-    bool possible = result.confidence_levels_.empty() ? n_levels <= most_levels
-                                                      : n_levels == result.by_size_.size();
-    if (n_levels == 0) possible = possible && result.n_ == 0 && result.omitted_ == 0;
+    bool possible = n_levels <= most_levels;
+    if (n_levels == 0) possible = result.n_ == 0 && result.omitted_ == 0;
     result.by_size_.resize(possible ? n_levels : 0);
     ExactSum weight;
     for (std::size_t level = 0; level < result.by_size_.size(); ++level) {

@@ -21,6 +21,9 @@
 namespace calibrant {
 namespace {
 
+// While so many rows are put away, as large a part of the next block is asked for.
+constexpr std::size_t rows_per_prefetch = 16;
+
 using Bits = std::uint64_t;  // of a score: they are ordered as the scores are
 
 // Memory that is written once costs a page fault for every page: better a few large ones. Only a
@@ -247,19 +250,24 @@ private:
 
 void scatter(const ScoredRows& rows, const CellBuckets& buckets, std::vector<Pages>& pages,
              Poll poll) {
-    for_each_block(rows, pages.size(), poll,
-                   [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
-                       alignas(64) std::uint32_t cell[block_rows];
-                       Pages& mine = pages[worker];
-                       const double* const score = block.score();
-                       const std::int32_t* const hit = block.hit();
-                       kernels().cells(score, block.n(), cell);
-                       for (std::size_t i = 0; i < block.n(); ++i) {
-                           const std::size_t list =
-                               2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);
-                           mine.put(list, std::bit_cast<Bits>(score[i] + 0.0));  // no -0.0
-                       }
-                   });
+    for_each_block(
+        rows, pages.size(), poll,
+        [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+            const Ahead ahead = next_block(rows.events, row + block.events() + block.omitted());
+            alignas(64) std::uint32_t cell[block_rows];
+            Pages& mine = pages[worker];
+            const double* const score = block.score();
+            const std::int32_t* const hit = block.hit();
+            kernels().cells(score, block.n(), cell);
+            for (std::size_t i = 0; i < block.n(); ++i) {
+                if (i % rows_per_prefetch == 0) {
+                    prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
+                }
+                const std::size_t list =
+                    2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);
+                mine.put(list, std::bit_cast<Bits>(score[i] + 0.0));  // no -0.0
+            }
+        });
 }
 
 // Per bucket.

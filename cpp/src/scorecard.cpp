@@ -36,7 +36,10 @@ ExactSum sum_of(const std::vector<ExactSum>& parts) {
 }  // namespace
 
 Scorecard::Scorecard(std::size_t n_bins, double q_lim, bool with_table)
-    : bins_(Bins::equal_width(n_bins)), q_lim_(q_lim + 0.0), cells_(2 * n_bins) {
+    : Scorecard(Bins::equal_width(n_bins), q_lim, with_table) {}
+
+Scorecard::Scorecard(Bins bins, double q_lim, bool with_table)
+    : bins_(std::move(bins)), q_lim_(q_lim + 0.0), cells_(2 * bins_.size()) {
     if (!(q_lim >= 0.0 && q_lim < 0.5)) {
         throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
     }
@@ -44,7 +47,7 @@ Scorecard::Scorecard(std::size_t n_bins, double q_lim, bool with_table)
 }
 
 Scorecard Scorecard::without_table() const {
-    Scorecard copy(bins_.size(), q_lim_, false);
+    Scorecard copy(bins_, q_lim_, false);
     copy.columns_ = columns_;
     copy.n_ = n_;
     copy.omitted_ = omitted_;

@@ -76,24 +76,31 @@ public:
           weighted_(events.sample_weight != nullptr),
           width_(events.is_matrix ? events.y_proba.width : 0) {}
 
-    void add(ScorecardTally& tally, OutcomeBlock& block) {
+    // `ahead` is what will be read next: it is asked for between the steps.
+    void add(ScorecardTally& tally, OutcomeBlock& block, const Ahead& ahead = {}) {
         tally_ = &tally;
         block_ = &block;
         n_ = block.n;
         card().n_ += n_;
         terms_.look_at(block);
         terms_.true_class(card().q_lim_, q_);
+        prefetch(ahead, 0, 6);
         find_scores();
         add_right();
+        prefetch(ahead, 1, 6);
         add_risk();
+        prefetch(ahead, 2, 6);
         terms_.brier(high_, low_);
         add_gridded(Scorecard::brier, score_grid);
+        prefetch(ahead, 3, 6);
         if (width_ != 0) {
             add_classes();
             kernels().scores.brier(score_, hit_, n_, high_, low_);  // of the top label
         }
         add_cells();
+        prefetch(ahead, 4, 6);
         add_spread();
+        prefetch(ahead, 5, 6);
         terms_.spherical(high_, low_);
         add_gridded(Scorecard::spherical, score_grid);
     }

@@ -20,7 +20,7 @@ public:
             const std::size_t count = std::min(block_.most_rows, end - row);
             if (!load_outcomes(events_, row, count, block_)) return false;
             tally_.omit(block_.omitted);
-            scorer_.add(tally_, block_);
+            scorer_.add(tally_, block_, next_block(events_, row + count));
         }
         return true;
     }

@@ -3,15 +3,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <string>
 
 #include "calibrant/check.hpp"
 
 namespace calibrant {
 namespace {
-
-bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::max(); }
 
 // Truth values of one byte each.
 std::uint32_t count_true(const std::byte* row, std::ptrdiff_t stride, std::size_t n) {

@@ -7,6 +7,7 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/elementary.hpp"
+#include "calibrant/kernels.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -253,12 +254,13 @@ private:
 // integrates to 1.
 std::vector<double> kernel_taps(double steps_per_width, std::size_t size) {
     std::vector<double> taps(static_cast<std::size_t>(reach * steps_per_width) + 1);
-    double sum = -1.0;
     for (std::size_t d = 0; d < taps.size(); ++d) {
         const double z = static_cast<double>(d) / steps_per_width;
-        taps[d] = exp(-0.5 * z * z);
-        sum += 2.0 * taps[d];
+        taps[d] = -0.5 * z * z;
     }
+    kernels().exp(taps.data(), taps.size(), taps.data());
+    double sum = -1.0;
+    for (const double tap : taps) sum += 2.0 * tap;
     for (double& tap : taps) tap *= static_cast<double>(size) / sum;
     return taps;
 }
@@ -331,15 +333,7 @@ double SmoothResiduals::error(double bandwidth) const {
 
     const double* const g = grid.at_zero() - 1;
     std::vector<double> f(size + 3);
-    for (std::size_t i = 0; i < f.size(); ++i) f[i] = taps[0] * g[i];
-    double* __restrict const sums = f.data();
-    const std::size_t n = f.size();
-    for (std::size_t d = 1; d < taps.size(); ++d) {
-        const double tap = taps[d];
-        const double* const left = g - d;
-        const double* const right = g + d;
-        for (std::size_t i = 0; i < n; ++i) sums[i] += tap * (left[i] + right[i]);
-    }
+    kernels().smooth(g, f.size(), taps.data(), taps.size(), f.data());
     return integral_of_absolute(f.data() + 1, size) / weight_;
 }
 

@@ -4,9 +4,17 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
+from calibrant import (
+    calibration,
+    cumulative,
+    dependence,
+    intervals,
+    means,
+    scorecards,
+    scores,
+    streaming,
+)
 from calibrant._core import __version__
-from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
     Assessment,
     AssessmentBins,
@@ -39,15 +47,19 @@ from calibrant.cumulative import (
     kuiper_test,
     spiegelhalter_test,
 )
+from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
 from calibrant.intervals import (
     Coverage,
     CoverageGap,
+    CoverageHSIC,
+    CoverageHSICByLevel,
     IntervalLevel,
     IntervalSummary,
     SetSize,
     SetSummary,
     SizeStratifiedCoverage,
     coverage_gap,
+    coverage_hsic,
     coverage_width_criterion,
     interval_coverage,
     interval_score,
@@ -91,6 +103,7 @@ from calibrant.scores import (
 from calibrant.smooth import smooth_calibration_error
 
 __all__ = [
+    "HSIC",
     "Assessment",
     "AssessmentBins",
     "BrierDecomposition",
@@ -107,6 +120,7 @@ __all__ = [
     "CumulativeTests",
     "Estimate",
     "GroupwiseTestResult",
+    "HSICTest",
     "IntervalLevel",
     "IntervalSummary",
     "LogDecomposition",
@@ -145,10 +159,13 @@ __all__ = [
     "cumulative",
     "cumulative_differences",
     "cumulative_tests",
+    "dependence",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "hsic",
+    "hsic_test",
     "interval_coverage",
     "interval_score",
     "interval_summary",

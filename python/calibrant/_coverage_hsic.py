@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
+from calibrant._interval_bounds import Crossed, are_equally_wide, bounds_of, check_crossed
 from calibrant._result import Result
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["CoverageHSIC", "CoverageHSICByLevel", "Estimator", "coverage_hsic", "mapie_hsic"]
 
 Estimator = Literal["biased", "gretton", "unbiased"]
-
-#: Widths that differ by less, relative to the largest, differ by rounding alone.
-SAME_WIDTH = 2.0**-30
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,7 +101,7 @@ def result_of(
     for hsic, covered, least, most in values:
         reason = (
             "constant widths"
-            if most - least <= SAME_WIDTH * most
+            if are_equally_wide(least, most)
             else "all covered"
             if covered == n
             else "none covered"

@@ -1,18 +1,18 @@
-"""What the functions of intervals and sets return, and how coverages get their intervals."""
+"""Coverages, also by size and by groups, as functions return them."""
 
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core
+from calibrant._confidence import ByLevel, Confidence, by_level
+from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result
 
 if TYPE_CHECKING:
@@ -21,79 +21,14 @@ if TYPE_CHECKING:
     from calibrant.plotting import SizeGroupsDisplay
 
 __all__ = [
-    "CiMethod",
-    "Confidence",
     "Coverage",
     "CoverageGap",
-    "SetSize",
-    "SetSummary",
+    "LevelsResult",
     "SizeGroup",
     "SizeGroups",
     "SizeStratifiedCoverage",
-    "by_level",
-    "checked_eta",
-    "confidence",
-    "nominal_levels",
     "size_groups",
 ]
-
-CiMethod = Literal["wilson", "exact"]
-
-#: One number for one level, an array of shape (k,) for k levels.
-ByLevel = float | NDArray[np.float64]
-
-
-class Confidence(NamedTuple):
-    """How the interval of a coverage is found, as the core takes it."""
-
-    exact: bool
-    tail: float
-    normal_quantile: float
-
-
-def _checked_level(level: Any, name: str) -> float:
-    if isinstance(level, bool) or not isinstance(level, numbers.Real):
-        raise TypeError(f"{name} must be a real number, got {level!r}")
-    if not 0.0 < float(level) < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1, got {float(level)}")
-    return float(level)
-
-
-def confidence(ci_level: Any, ci_method: Any) -> Confidence:
-    """Check both arguments."""
-    level = _checked_level(ci_level, "ci_level")
-    if ci_method not in ("wilson", "exact"):
-        raise ValueError(f"ci_method must be 'wilson' or 'exact', got {ci_method!r}")
-    tail = 0.5 * (1.0 - level)
-    return Confidence(ci_method == "exact", tail, -NormalDist().inv_cdf(tail))
-
-
-def nominal_levels(confidence_level: Any) -> list[float]:
-    """Return the nominal levels as a list; a number stands for one level."""
-    if isinstance(confidence_level, numbers.Real):
-        return [_checked_level(confidence_level, "confidence_level")]
-    if isinstance(confidence_level, str) or not hasattr(confidence_level, "__iter__"):
-        raise TypeError(
-            f"confidence_level must be a number, or one a level, got {confidence_level!r}"
-        )
-    levels = [_checked_level(level, "confidence_level") for level in confidence_level]
-    if not levels:
-        raise ValueError("confidence_level must name at least one level, got none")
-    return levels
-
-
-def checked_eta(eta: Any) -> float:
-    """Return it as a float, or say what is wrong with it."""
-    if not isinstance(eta, numbers.Real):
-        raise TypeError(f"eta must be a real number, got {eta!r}")
-    if not math.isfinite(float(eta)):
-        raise ValueError(f"eta must be finite, got {float(eta)}")
-    return float(eta)
-
-
-def by_level(values: Sequence[float]) -> ByLevel:
-    """Return the number of one level, the array of several."""
-    return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
 
 
 def _plain(value: Any) -> Any:
@@ -226,13 +161,17 @@ class SizeGroups(Result):
 
 def size_groups(strata: Sequence[_core.Stratum], ci: Confidence, what: str) -> SizeGroups:
     """Read groups off the core; ``what`` is how sizes are called."""
-    groups = tuple(
-        SizeGroup(s.least, s.largest, s.weight, *s.coverage(*ci)) for s in strata if s.weight > 0
-    )
-    if not groups:
+    strata = [stratum for stratum in strata if stratum.weight > 0]
+    if not strata:
         return SizeGroups((), None, "no row has weight")
-    if groups[0].least == groups[-1].largest:
+    note = ""
+    if are_equally_wide(strata[0].least, strata[-1].largest):
         note = f"all {what} are equal: coverage by size says nothing"
+        for other in strata[1:]:
+            strata[0].merge(other)
+        strata = strata[:1]
+    groups = tuple(SizeGroup(s.least, s.largest, s.weight, *s.coverage(*ci)) for s in strata)
+    if note:
         return SizeGroups(groups, None, note)
     if len(groups) == 1:
         return SizeGroups(groups, None, f"too many {what} are equal: there is only one group")
@@ -383,60 +322,3 @@ class CoverageGap(LevelsResult):
             weighted,
             tuple(levels),
         )
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class SetSize(LevelsResult):
-    """How many classes prediction sets hold.
-
-    Attributes
-    ----------
-    value : float, or array of shape (k,) for k > 1 levels
-        The mean size. ``float(result)`` gives it for one level.
-    empty : like value
-        The share of empty sets, which cover nothing.
-    largest : like value
-        The size of the largest set.
-    n, n_omitted : int
-        Rows taken in, and rows dropped because a value was missing.
-    """
-
-    value: ByLevel
-    empty: ByLevel
-    largest: ByLevel
-    n: int
-    n_omitted: int = 0
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class SetSummary(Result):
-    """All numbers of prediction sets.
-
-    Attributes
-    ----------
-    coverage : Coverage
-    size : SetSize
-        With the share of empty sets.
-    by_size : SizeStratifiedCoverage
-        One group a size.
-    """
-
-    coverage: Coverage
-    size: SetSize
-    by_size: SizeStratifiedCoverage
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the parts by name, ready for JSON."""
-        return {f.name: getattr(self, f.name).to_dict() for f in fields(self)}
-
-    def __repr__(self) -> str:
-        sizes = zip(
-            *map(np.atleast_1d, (self.size.value, self.size.empty, self.size.largest)), strict=True
-        )
-        shown = repr(self.coverage).removeprefix("Coverage").strip("()")
-        lines = ["SetSummary", f"  coverage {shown.strip()}"]
-        lines += [
-            f"  mean size {mean:.6g}, empty {100 * empty:.6g}%, largest {largest:.0f}"
-            for mean, empty, largest in sizes
-        ]
-        return "\n".join([*lines, *repr(self.by_size).split("\n")[1:]])

@@ -8,9 +8,12 @@ import numpy as np
 
 from calibrant import _inputs
 
-__all__ = ["Bounds", "Crossed", "bounds_of", "check_crossed"]
+__all__ = ["SAME_WIDTH", "Bounds", "Crossed", "are_equally_wide", "bounds_of", "check_crossed"]
 
 Crossed = Literal["raise", "swap"]
+
+#: Widths that differ by less, relative to the largest, differ by rounding alone.
+SAME_WIDTH = 2.0**-30
 
 #: (lower, upper, is a pair); upper is None where lower has both, in shape (n, 2).
 Bounds = tuple[Any, Any, bool]
@@ -49,3 +52,8 @@ def check_crossed(crossed: Any) -> bool:
     if crossed not in ("raise", "swap"):
         raise ValueError(f"crossed must be 'raise' or 'swap', got {crossed!r}")
     return bool(crossed == "swap")
+
+
+def are_equally_wide(least: float, largest: float) -> bool:
+    """Whether widths that reach from least to largest differ by rounding at most."""
+    return largest - least <= SAME_WIDTH * largest

@@ -9,17 +9,12 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._coverage_results import (
-    CiMethod,
-    SetSummary,
-    checked_eta,
-    confidence,
-    nominal_levels,
-    size_groups,
-)
+from calibrant._confidence import CiMethod, checked_eta, confidence, nominal_levels
+from calibrant._coverage_results import size_groups
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
 from calibrant._interval_summary import IntervalSummary
 from calibrant._prediction_sets import summary_of, update_sets
+from calibrant._set_results import SetSummary
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["Intervals", "PredictionSets"]
@@ -137,7 +132,7 @@ class PredictionSets(Accumulator[_core.PredictionSets]):
     _State = _core.PredictionSets
 
     def __init__(self) -> None:
-        self._state = _core.PredictionSets([])
+        self._state = _core.PredictionSets()
 
     def update(
         self,

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
-from calibrant._coverage_results import Confidence, SizeGroups, _plain
+from calibrant._confidence import Confidence
+from calibrant._coverage_results import SizeGroups, _plain
+from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result
 from calibrant.scorecards import Estimate
 
@@ -186,7 +188,7 @@ def _level(
     least, largest = state.width_range(index)
     criterion = state.criterion(index, nominal, eta)
     notes = []
-    if least == largest:
+    if are_equally_wide(least, largest):
         notes.append("all intervals are equally wide: coverage by width and HSIC say nothing")
     elif by_width is not None and by_width.note:
         notes.append(by_width.note)

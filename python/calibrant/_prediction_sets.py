@@ -9,17 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core, _inputs
-from calibrant._coverage_results import (
-    CiMethod,
-    Coverage,
-    SetSize,
-    SetSummary,
-    SizeStratifiedCoverage,
-    by_level,
-    confidence,
-    size_groups,
-)
+from calibrant._confidence import CiMethod, by_level, confidence
+from calibrant._coverage_results import Coverage, SizeStratifiedCoverage, size_groups
 from calibrant._labels import _is_missing, class_codes
+from calibrant._set_results import SetSize, SetSummary
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["class_sets", "set_coverage", "set_size", "set_summary", "summary_of", "update_sets"]
@@ -94,7 +87,7 @@ def set_size(
     >>> set_size([[0, 1], [1], [0], []])
     SetSize(value=1, empty=0.25, largest=2, n=4)
     """
-    state = _core.PredictionSets([])
+    state = _core.PredictionSets()
     update_sets(state, None, sets, sample_weight, None, nan_policy)
     state.require_weight()
     return _sizes_of(state)
@@ -175,7 +168,7 @@ def class_sets(
     if y_true is None:
         raise TypeError("y_true must be an array of labels, got None")
     if groups is None:
-        state = _core.PredictionSets([])
+        state = _core.PredictionSets()
         update_sets(state, y_true, sets, sample_weight, labels, nan_policy)
         return state
     omit = check_nan_policy(nan_policy)
@@ -288,6 +281,11 @@ def _from_flat(
                 f"{int(values[too_large[0]])} at row {row}"
             )
         return "lists", [offsets, values.astype(np.int32)], y_true, gone
+    if values.dtype.kind == "b":
+        raise TypeError(
+            "sets must hold classes, found truth values in lists; pass a boolean array of shape "
+            "(n, k), without missing rows"
+        )
     if values.dtype.kind == "f" and labels is None:
         raise TypeError("sets must hold integer class numbers, or names, got real numbers")
     names = values.tolist()

@@ -150,11 +150,15 @@ def _table(
     return table
 
 
-def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> float:
-    """Read an error off a table."""
+def _check_error(norm: object, debias: bool) -> None:
     check_norm(norm)
     if debias and norm != 2:
         raise ValueError(f"debias needs norm=2: no unbiased estimator is known for norm={norm!r}")
+
+
+def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> float:
+    """Read an error off a table."""
+    _check_error(norm, debias)
     if norm == 1:
         return table.mean_gap()
     return table.largest_gap() if norm == "max" else table.root_mean_square_gap(debias)
@@ -354,7 +358,6 @@ def classwise_ece(
     >>> classwise_ece([0, 1], [[0.75, 0.25], [0.25, 0.75]], n_bins=2, average=False)
     array([0.25, 0.25])
     """
-    options = (n_bins, strategy, sample_weight, nan_policy)
     if _is_table(y_true):
         indicators, scores = np.asarray(y_true), np.asarray(y_proba)
         if indicators.shape != scores.shape:
@@ -362,11 +365,22 @@ def classwise_ece(
                 f"y_true and y_proba must have the same shape, got {indicators.shape} "
                 f"and {scores.shape}"
             )
-        columns = zip(indicators.T, scores.T, strict=True)
-        tables = [_table(y, p, *options, _core.BINARY) for y, p in columns]
+        tables = [
+            _table(y, p, n_bins, strategy, sample_weight, nan_policy, _core.BINARY)
+            for y, p in zip(indicators.T, scores.T, strict=True)
+        ]
+        errors = np.array([calibration_error(table, norm, debias) for table in tables])
     else:
+        omit = check_nan_policy(nan_policy)
+        check_strategy(strategy)
+        _check_error(norm, debias)
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
-        tables = [_table(codes, y_proba, *options, 0)]  # refuses a y_proba of another shape
-        tables += [_table(codes, y_proba, *options, j) for j in range(1, np.shape(y_proba)[1])]
-    errors = np.array([calibration_error(table, norm, debias) for table in tables])
+        if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
+            edges, number = [], checked_number(n_bins)
+        else:
+            edges, number = bin_edges(n_bins), 0
+        code = 0 if norm == "max" else norm
+        errors = _core.classwise_errors(
+            codes, y_proba, sample_weight, omit, edges, number, code, debias
+        )
     return float(errors.mean()) if average else errors

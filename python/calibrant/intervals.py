@@ -6,38 +6,45 @@ with k > 1 levels they are arrays of shape (k,).
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._coverage_results import (
+from calibrant._conditional_coverage import (
+    checked_groups,
+    coverage_gap,
+    require_outcomes,
+    size_stratified_coverage,
+)
+from calibrant._confidence import (
     ByLevel,
     CiMethod,
-    Coverage,
-    CoverageGap,
-    SetSize,
-    SetSummary,
-    SizeGroup,
-    SizeGroups,
-    SizeStratifiedCoverage,
     by_level,
     checked_eta,
     confidence,
     nominal_levels,
+)
+from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
+from calibrant._coverage_results import (
+    Coverage,
+    CoverageGap,
+    SizeGroup,
+    SizeGroups,
+    SizeStratifiedCoverage,
     size_groups,
 )
-from calibrant._groups import group_codes
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
 from calibrant._interval_summary import IntervalLevel, IntervalSummary
-from calibrant._prediction_sets import class_sets, set_coverage, set_size, set_summary
+from calibrant._prediction_sets import set_coverage, set_size, set_summary
+from calibrant._set_results import SetSize, SetSummary
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
     "Coverage",
     "CoverageGap",
+    "CoverageHSIC",
+    "CoverageHSICByLevel",
     "IntervalLevel",
     "IntervalSummary",
     "SetSize",
@@ -46,6 +53,7 @@ __all__ = [
     "SizeGroups",
     "SizeStratifiedCoverage",
     "coverage_gap",
+    "coverage_hsic",
     "coverage_width_criterion",
     "interval_coverage",
     "interval_score",
@@ -72,11 +80,6 @@ def _state(
     state.update(y_true, bounds_of(intervals), sample_weight, omit, swap)
     state.require_weight()
     return state
-
-
-def _require_outcomes(y_true: Any) -> None:
-    if y_true is None:
-        raise TypeError("y_true must be an array, got None")
 
 
 def interval_coverage(
@@ -126,7 +129,7 @@ def interval_coverage(
     >>> interval_coverage([1.0, 2.5, 4.0], (lower, upper)).value
     array([0.66666667, 0.        ])
     """
-    _require_outcomes(y_true)
+    require_outcomes(y_true)
     ci = confidence(ci_level, ci_method)
     state = _state(y_true, intervals, [], sample_weight, nan_policy, crossed)
     found = [state.coverage(level, *ci) for level in range(state.n_levels)]
@@ -193,7 +196,7 @@ def interval_score(
     >>> interval_score([1.0, 4.0], [[0.0, 1.0], [2.0, 3.0]], confidence_level=0.75)
     5.0
     """
-    _require_outcomes(y_true)
+    require_outcomes(y_true)
     levels = nominal_levels(confidence_level)
     state = _state(y_true, intervals, levels, sample_weight, nan_policy, crossed)
     return by_level([state.score(i, level) for i, level in enumerate(levels)])
@@ -240,7 +243,7 @@ def coverage_width_criterion(
     >>> coverage_width_criterion(y, intervals, confidence_level=0.5, eta=30.0)
     0.75
     """
-    _require_outcomes(y_true)
+    require_outcomes(y_true)
     levels = nominal_levels(confidence_level)
     eta = checked_eta(eta)
     state = _state(y_true, intervals, levels, sample_weight, nan_policy, crossed)
@@ -250,154 +253,6 @@ def coverage_width_criterion(
             f"compared with its range"
         )
     return by_level([state.criterion(i, level, eta) for i, level in enumerate(levels)])
-
-
-def _checked_groups(n_groups: Any) -> int:
-    if isinstance(n_groups, bool) or not isinstance(n_groups, numbers.Integral):
-        raise TypeError(f"n_groups must be an integer, got {n_groups!r}")
-    number = int(n_groups)
-    if not 1 <= number <= 1_000_000:
-        raise ValueError(f"n_groups must lie in [1, 1000000], got {number}")
-    return number
-
-
-def _require_one(intervals: Any, sets: Any) -> None:
-    if (intervals is None) == (sets is None):
-        raise TypeError("pass either intervals or sets")
-
-
-def size_stratified_coverage(
-    y_true: ArrayLike,
-    intervals: Any = None,
-    *,
-    sets: Any = None,
-    n_groups: int | None = None,
-    ci_level: float = 0.95,
-    ci_method: CiMethod = "wilson",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
-    crossed: Crossed = "raise",
-) -> SizeStratifiedCoverage:
-    """Coverage by the width of intervals, or by the size of sets, and the worst of it.
-
-    Good intervals cover alike whether they are narrow or wide.
-
-    Parameters
-    ----------
-    intervals, sets
-        One of the two: as for `interval_coverage`, or as for `set_coverage`.
-    n_groups : int, optional
-        Groups of equal count, as far as ties allow: group k ends with the smallest size for
-        which at least k / n_groups of the rows are not larger, with all rows of that size. By
-        default 3 for intervals, and one group a size for sets.
-    y_true, ci_level, ci_method, sample_weight, labels, nan_policy, crossed
-        As for the coverages.
-
-    Returns
-    -------
-    SizeStratifiedCoverage
-        Its value is the coverage of the worst group; NaN, with a note, where sizes do not differ.
-
-    Examples
-    --------
-    >>> y = [0.0, 0.0, 0.0, 0.0]
-    >>> found = size_stratified_coverage(y, ([0, 1, -1, -2], [1, 2, 1, 2]), n_groups=2)
-    >>> found
-    SizeStratifiedCoverage
-      size 1: 0.5 (0.0945312 to 0.905469), 2 rows, worst
-      size 2 to 4: 1 (0.34238 to 1), 2 rows
-    >>> float(found)
-    0.5
-    """
-    _require_outcomes(y_true)
-    _require_one(intervals, sets)
-    ci = confidence(ci_level, ci_method)
-    groups = None if n_groups is None else _checked_groups(n_groups)
-    omit, swap = check_nan_policy(nan_policy), check_crossed(crossed)
-    if sets is None:
-        groups = 3 if groups is None else groups
-        strata = _core.coverage_by_width(
-            y_true, bounds_of(intervals), sample_weight, omit, swap, groups
-        )
-        found = [size_groups(of_level, ci, "widths") for of_level in strata]
-    else:
-        state = class_sets(y_true, sets, sample_weight, labels, nan_policy)
-        found = [
-            size_groups(
-                state.by_size(i) if groups is None else state.equal_count_groups(i, groups),
-                ci,
-                "sizes",
-            )
-            for i in range(state.n_levels)
-        ]
-    if not any(level.groups for level in found):
-        raise ValueError("coverage by size needs a row with positive weight")
-    return SizeStratifiedCoverage._of(found, groups)
-
-
-def coverage_gap(
-    y_true: ArrayLike,
-    intervals: Any = None,
-    *,
-    groups: Any,
-    confidence_level: float | ArrayLike,
-    sets: Any = None,
-    weighted: bool = False,
-    ci_level: float = 0.95,
-    ci_method: CiMethod = "wilson",
-    sample_weight: ArrayLike | None = None,
-    labels: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
-    crossed: Crossed = "raise",
-) -> CoverageGap:
-    r"""Mean distance between the coverage of groups and the nominal level.
-
-    .. math:: \frac{1}{G} \sum_g \left|\text{coverage}_g - c\right|
-
-    Parameters
-    ----------
-    groups : array of shape (n,)
-        A key for each row, as for `calibrant.scorecard`.
-    confidence_level : float, or one a level
-        The nominal level c.
-    weighted : bool
-        Weight groups by their rows; otherwise every group that has weight counts the same.
-    intervals, sets
-        One of the two: as for `interval_coverage`, or as for `set_coverage`.
-    y_true, ci_level, ci_method, sample_weight, labels, nan_policy, crossed
-        As for the coverages. With "omit", rows without a key are left out, too.
-
-    Returns
-    -------
-    CoverageGap
-        With the coverage of each group. Chance alone makes small groups differ from c: see their
-        confidence intervals.
-
-    Examples
-    --------
-    >>> y, intervals = [0.0, 1.0, 2.0, 3.0], [[0, 1], [0, 2], [1, 2], [4, 5]]
-    >>> coverage_gap(y, intervals, groups=["a", "a", "b", "b"], confidence_level=0.75)
-    CoverageGap over 2 groups
-      level 0.75: gap 0.25
-        a: 1 (0.34238 to 1), 2 rows
-        b: 0.5 (0.0945312 to 0.905469), 2 rows
-    """
-    _require_outcomes(y_true)
-    _require_one(intervals, sets)
-    ci, levels = confidence(ci_level, ci_method), nominal_levels(confidence_level)
-    omit, swap = check_nan_policy(nan_policy), check_crossed(crossed)
-    codes, keys = group_codes(groups, omit=omit)
-    codes = np.ascontiguousarray(codes, dtype=np.int32)
-    if sets is None:
-        strata = _core.coverage_by_group(
-            y_true, bounds_of(intervals), sample_weight, omit, swap, codes, len(keys)
-        )
-    else:
-        strata = class_sets(
-            y_true, sets, sample_weight, labels, nan_policy, groups=(codes, len(keys))
-        )
-    return CoverageGap._of(strata, keys, levels, ci, weighted)
 
 
 def interval_summary(
@@ -442,8 +297,8 @@ def interval_summary(
     >>> summary[0].coverage.value, summary[0].mean_width, summary[0].score
     (0.75, 1.25, 3.25)
     """
-    _require_outcomes(y_true)
-    groups = _checked_groups(n_groups)
+    require_outcomes(y_true)
+    groups = checked_groups(n_groups)
     ci, eta = confidence(ci_level, ci_method), checked_eta(eta)
     state = _state(
         y_true, intervals, nominal_levels(confidence_level), sample_weight, nan_policy, crossed

@@ -1,4 +1,4 @@
-"""The scorecard: all headline numbers of the same rows, from one pass, each with an interval."""
+"""The scorecard: all headline numbers of the same rows at once, each with an interval."""
 
 from __future__ import annotations
 
@@ -253,7 +253,7 @@ def scorecard(
     labels: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> Scorecard:
-    """All headline numbers in one pass over the data, each with a confidence interval.
+    """All headline numbers at once, each with a confidence interval.
 
     Parameters
     ----------

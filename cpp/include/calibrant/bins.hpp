@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "calibrant/parallel.hpp"
@@ -30,17 +31,20 @@ public:
     explicit Bins(std::vector<double> edges, const char* argument = "edges");
     static Bins equal_width(std::size_t n_bins);
 
-    [[nodiscard]] std::size_t size() const { return edges_.size() - 1; }
-    [[nodiscard]] const std::vector<double>& edges() const { return edges_; }
+    [[nodiscard]] std::size_t size() const { return lookup_->edges.size() - 1; }
+    [[nodiscard]] const std::vector<double>& edges() const { return lookup_->edges; }
 
     // The bin of each of n scores in [0, 1]; other values land in some bin, harmlessly.
     void locate(const double* scores, std::size_t n, std::uint32_t* bins) const;
 
 private:
-    std::vector<double> edges_;
-    std::vector<double> ends_;          // right edges, infinity for the last
-    std::vector<std::uint32_t> guide_;  // the bin of each cell's left end
-    bool one_step_ = true;              // no cell has more than one edge in it
+    struct Lookup {
+        std::vector<double> edges;
+        std::vector<double> ends;          // right edges, infinity for the last
+        std::vector<std::uint32_t> guide;  // the bin of each cell's left end
+        bool one_step = true;              // no cell has more than one edge in it
+    };
+    std::shared_ptr<const Lookup> lookup_;  // never changed, so that copies share it
 };
 
 // Exact, in parallel and without a full sort: a histogram over fine cells says which cells hold

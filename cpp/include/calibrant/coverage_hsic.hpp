@@ -95,8 +95,8 @@ struct CoverageHsicValues {
     std::uint64_t n, omitted;
 };
 
-// The same values, to the bit, for arrays in hand. However far apart the widths are; past 2^16
-// boxes they are sorted, with 16 bytes a row.
+// The same values, to the bit, for arrays in hand. However far apart the widths are: past 2^16
+// boxes they are sorted range by range, in at most 64 MB unless very many are close together.
 [[nodiscard]] CoverageHsicValues coverage_hsic(const IntervalRows& rows, HsicBandwidths bandwidths,
                                                HsicEstimator estimator, Poll poll);
 

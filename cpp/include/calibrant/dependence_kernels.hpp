@@ -7,13 +7,14 @@ namespace calibrant {
 
 // A Gaussian of one variable as a sum of products: K(x, y) = sum_t f_t(x) f_t(y). Rows of features
 // are this long, the unused ones 0.
-inline constexpr std::size_t feature_stride = 48;
-inline constexpr std::size_t node_features = 41;
+inline constexpr std::size_t feature_stride = 40;
+inline constexpr std::size_t node_features = 35;
+inline constexpr double node_step = 0.359375;
 inline constexpr std::size_t most_series = 40;
 
 struct DependenceKernels {
-    // f_j = exp(-(offset - (j - 20) 5/16)^2), scaled so that the products sum to the kernel, for
-    // |offset| <= 5/32.
+    // f_j = exp(-(offset - (j - 17) node_step)^2), scaled so that the products sum to the kernel,
+    // for |offset| <= node_step / 2.
     void (*nodes)(const double* offset, std::size_t n, double* features);
     // f_k = u^k exp(-u^2 / 2) / sqrt(k!) for k < count, of f_0 less 1.
     void (*series)(const double* u, std::size_t n, std::size_t count, double* features);

@@ -18,7 +18,7 @@
 
 #include "calibrant/column.hpp"
 #include "calibrant/kernels.hpp"
-#include "calibrant/workers.hpp"
+#include "calibrant/row_blocks.hpp"
 
 namespace calibrant {
 
@@ -86,30 +86,14 @@ private:
     return workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
 }
 
-// Calls visit(worker, row, block) for all rows, on several threads; the block holds those from
-// `row` on that are not omitted. Throws as for_each_chunk does, and InvalidInput at a bad row;
-// rows_before is for its message only.
+// visit_blocks, throwing InvalidInput at a bad row; rows_before is for its message only.
 template <class Visit>
 void for_each_block(const IntervalRows& rows, std::size_t workers, std::uint64_t rows_before,
                     Poll poll, const Visit& visit) {
-    const std::size_t chunk = chunk_rows(rows);
-    std::vector<IntervalBlock> blocks;
-    blocks.reserve(workers);
-    for (std::size_t i = 0; i < workers; ++i) blocks.emplace_back(rows);
-    const std::size_t failed =
-        for_each_chunk(rows.size(), chunk, workers, poll,
-                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                           IntervalBlock& block = blocks[worker];
-                           for (std::size_t row = begin; row < end; row += block_rows) {
-                               if (!block.load(rows, row, std::min(block_rows, end - row)))
-                                   return false;
-                               visit(worker, row, block);
-                           }
-                           return true;
-                       });
-    if (failed != npos) {
-        refuse_intervals(rows, failed, std::min(rows.size(), failed + chunk), rows_before);
-    }
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_intervals(rows, begin, end, rows_before);
+    };
+    visit_blocks<IntervalBlock>(rows, rows.size(), chunk_rows(rows), workers, poll, refuse, visit);
 }
 
 }  // namespace calibrant

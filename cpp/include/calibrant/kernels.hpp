@@ -184,6 +184,10 @@ struct Kernels {
 
     const BoxKernels* boxes;
     const DependenceKernels* dependence;
+    // f[i] = taps[0] g[i] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[i - d] + g[i + d]),
+    // added in that order.
+    void (*smooth)(const double* g, std::size_t n, const double* taps, std::size_t n_taps,
+                   double* f);
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

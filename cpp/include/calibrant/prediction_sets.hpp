@@ -23,18 +23,14 @@ public:
     static constexpr Kind kind = Kind::prediction_sets;
     static constexpr std::size_t most_levels = 4096;
 
-    // As for Intervals.
-    explicit PredictionSets(std::vector<double> confidence_levels);
-    [[nodiscard]] PredictionSets empty() const { return PredictionSets(confidence_levels_); }
+    [[nodiscard]] PredictionSets empty() const { return {}; }
 
+    // As RiskProfile::update. The first rows say how many levels there are.
     void update(const SetRows& rows, std::uint64_t rows_before, Poll poll);
     void merge(const PredictionSets& other);
 
     [[nodiscard]] std::uint64_t count() const { return n_; }
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
-    [[nodiscard]] const std::vector<double>& confidence_levels() const {
-        return confidence_levels_;
-    }
     [[nodiscard]] std::size_t n_levels() const { return by_size_.size(); }
     // From the empty set to the largest that has weight.
     [[nodiscard]] const std::vector<Stratum>& by_size(std::size_t level) const {
@@ -53,7 +49,6 @@ public:
     static PredictionSets from_bytes(std::string_view bytes);
 
 private:
-    std::vector<double> confidence_levels_;
     std::uint64_t n_ = 0;
     std::uint64_t omitted_ = 0;
     std::vector<std::vector<Stratum>> by_size_;  // per level

@@ -59,7 +59,7 @@ public:
 
     // Throws std::invalid_argument unless 0 <= q_lim < 1/2 and n_bins is as bins.hpp wants it.
     Scorecard(std::size_t n_bins, double q_lim, bool with_table);
-    [[nodiscard]] Scorecard empty() const { return {bins_.size(), q_lim_, table_.has_value()}; }
+    [[nodiscard]] Scorecard empty() const { return {bins_, q_lim_, table_.has_value()}; }
 
     // As ScoreSums::update and ScoreSums::merge.
     void update(const Events& events, std::uint64_t rows_before, Poll poll);
@@ -106,6 +106,7 @@ private:
 
     [[nodiscard]] bool is_possible() const;
 
+    Scorecard(Bins bins, double q_lim, bool with_table);
     [[nodiscard]] Scorecard without_table() const;
 
     // The parts that each row is added to, by ScorecardScorer.

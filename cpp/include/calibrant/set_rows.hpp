@@ -16,7 +16,7 @@
 
 #include "calibrant/column.hpp"
 #include "calibrant/kernels.hpp"
-#include "calibrant/workers.hpp"
+#include "calibrant/row_blocks.hpp"
 
 namespace calibrant {
 
@@ -100,22 +100,10 @@ private:
 template <class Visit>
 void for_each_block(const SetRows& rows, std::size_t workers, std::uint64_t rows_before, Poll poll,
                     const Visit& visit) {
-    const std::size_t chunk = chunk_rows(rows);
-    std::vector<SetBlock> blocks(workers, SetBlock(rows));
-    const std::size_t failed =
-        for_each_chunk(rows.size, chunk, workers, poll,
-                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                           SetBlock& block = blocks[worker];
-                           for (std::size_t row = begin; row < end; row += block_rows) {
-                               if (!block.load(rows, row, std::min(block_rows, end - row)))
-                                   return false;
-                               visit(worker, row, block);
-                           }
-                           return true;
-                       });
-    if (failed != npos) {
-        refuse_sets(rows, failed, std::min(rows.size, failed + chunk), rows_before);
-    }
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_sets(rows, begin, end, rows_before);
+    };
+    visit_blocks<SetBlock>(rows, rows.size, chunk_rows(rows), workers, poll, refuse, visit);
 }
 
 }  // namespace calibrant
