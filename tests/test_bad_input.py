@@ -88,6 +88,15 @@ GOOD = {
         lambda **rows: streaming.Scores().update(**rows),
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},
     ),
+    "streaming.PairedScores": (
+        lambda **rows: streaming.PairedScores().update(**rows),
+        {
+            "y_true": [0, 2, 1],
+            "first": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "second": [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4], [0.2, 0.7, 0.1]],
+            "sample_weight": [1.0, 2.0, 0.5],
+        },
+    ),
     "spiegelhalter_test": (
         calibrant.spiegelhalter_test,
         {"y_true": [0, 1, 1], "y_proba": [0.1, 0.7, 0.9], "sample_weight": [1.0, 2.0, 0.5]},

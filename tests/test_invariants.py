@@ -50,7 +50,28 @@ def multiplied_test(outcome, factor):
     return {**outcome, "statistic": statistic, "pvalue": ANY, "log_pvalue": ANY}
 
 
+def pairs(n, n_classes=None, least=0.0):
+    """Two models: the nasty one, and one that is shyer."""
+    rows = events(n, n_classes, least)
+    p = rows.pop("y_proba")
+    return {**rows, "first": p, "second": np.where(p == 0.5, 0.25, 0.75 * p + 0.125)}
+
+
+def multiplied_pairs(outcome, factor):
+    """Differences stay; their standard errors shrink like the root of n."""
+    for name in ("brier", "log", "spherical", "hit_rate"):
+        found = outcome[name]
+        if found["standard_error"] is not None:
+            error = pytest.approx(found["standard_error"] / math.sqrt(factor), rel=2.0**-48)
+            outcome = {
+                **outcome,
+                name: {**found, "standard_error": error, "pvalue": ANY, "better": ANY},
+            }
+    return outcome
+
+
 RiskProfile, Scores, Scorecard = streaming.RiskProfile, streaming.Scores, streaming.Scorecard
+PairedScores = streaming.PairedScores
 POWERS = (-math.inf, -3.0, 0.5, 2.0, 1 / 64, math.inf)
 METRICS = {
     "risk profile": Metric(RiskProfile, events),
@@ -80,6 +101,10 @@ METRICS = {
     "scores of 7 classes": Metric(Scores, functools.partial(events, n_classes=7)),
     "scores of 700 classes": Metric(Scores, lambda n: events(n // 40, n_classes=700)),
     "scores, clipped": Metric(lambda: Scores(q_lim=0.01), events),
+    "paired scores": Metric(PairedScores, pairs, multiplied_pairs),
+    "paired scores of 3 classes, clipped": Metric(
+        lambda: PairedScores(q_lim=0.01), functools.partial(pairs, n_classes=3), multiplied_pairs
+    ),
     "spiegelhalter": Metric(streaming.Spiegelhalter, events, multiplied_test),
     "spiegelhalter of 3 classes": Metric(
         streaming.Spiegelhalter, functools.partial(events, n_classes=3), multiplied_test
@@ -243,8 +268,9 @@ def test_merging_nothing_changes_nothing(metric, weighted):
 @metrics
 def test_float32_is_read_as_the_same_values(metric):
     rows = rows_of(metric, MANY)
-    single = {**rows, "y_proba": rows["y_proba"].astype(np.float32)}
-    double = {**rows, "y_proba": single["y_proba"].astype(np.float64)}
+    single = {name: c.astype(np.float32) for name, c in rows.items() if c.dtype == np.float64}
+    double = {name: column.astype(np.float64) for name, column in single.items()}
+    single, double = {**rows, **single}, {**rows, **double}
     assert filled(metric, single).to_bytes() == filled(metric, double).to_bytes()
 
 

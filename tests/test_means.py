@@ -743,7 +743,7 @@ def pyplot():
 
 @pytest.mark.usefixtures("pyplot")
 def test_plot():
-    ax = mean_spectrum([0.8, 0.8, 0.1]).plot()
+    ax = mean_spectrum([0.8, 0.8, 0.1]).plot().ax_
     assert [text.get_text() for text in ax.texts] == [
         "robustness 0.283",
         "accuracy 0.400",
@@ -755,5 +755,5 @@ def test_plot():
 @pytest.mark.parametrize("powers", [[], [INF], [-INF, 1, 0, INF], [2.0]])
 def test_plot_of_any_powers(pyplot, powers):
     _, ax = pyplot.subplots()
-    assert mean_spectrum([0.8, 0.1], powers).plot(ax) is ax
+    assert mean_spectrum([0.8, 0.1], powers).plot(ax).ax_ is ax
     ax.figure.canvas.draw()

@@ -251,6 +251,50 @@ def test_bounds_of_a_table_hold(scores):
             assert bounds.width < 2.0**-13
 
 
+@pytest.mark.parametrize("scores", SCORES)
+def test_points_of_a_table_lie_on_the_curve(scores):
+    y, p = sample(scores, 20_000)
+    table = streaming.ScoreTable()
+    table.update(y, p)
+    exact, curve = roc_curve(y, p), table.roc_curve()
+    place = {threshold: i for i, threshold in enumerate(exact.thresholds)}
+    at = [place[threshold] for threshold in curve.thresholds]
+    assert (np.diff(at) > 0).all()
+    assert np.array_equal(curve.true_positive_rates, exact.true_positive_rates[at])
+    assert np.array_equal(curve.false_positive_rates, exact.false_positive_rates[at])
+    for name in ("predicted_true_positive_rates", "predicted_false_positive_rates"):
+        np.testing.assert_allclose(getattr(curve, name), getattr(exact, name)[at], rtol=4e-16)
+    assert curve.auc == table.roc_auc().value
+    # Rows of a cell are taken as tied, so they must not be too many.
+    if len(curve) > 1000 or len(curve) == len(exact):
+        assert curve.auc_standard_error == pytest.approx(exact.auc_standard_error, rel=1e-3)
+        assert curve.predicted_auc == pytest.approx(exact.predicted_auc, abs=1e-3, nan_ok=True)
+    assert (curve.n, curve.n_omitted) == (exact.n, exact.n_omitted)
+    thin = table.roc_curve(max_points=50)
+    assert len(thin) <= 50
+    assert thin.auc == curve.auc
+
+
+@given(strategies.tables(min_rows=2).filter(both_kinds))
+def test_points_of_a_table_for_nasty_rows(table):
+    y, p, weights = table
+    accumulator = streaming.ScoreTable()
+    accumulator.update(y, p, sample_weight=weights)
+    curve = accumulator.roc_curve()
+    rows = [
+        (Fraction(float(s)), int(hit), Fraction(float(w)))
+        for s, hit, w in zip(p, y, np.ones(len(y)) if weights is None else weights, strict=True)
+    ]
+    for i in range(1, len(curve)):
+        from_here = [row for row in rows if row[0] >= Fraction(float(curve.thresholds[i]))]
+        for found, wanted in ((curve.true_positive_rates, 1), (curve.false_positive_rates, 0)):
+            expected = Fraction(
+                sum(w for _, hit, w in from_here if hit == wanted),
+                sum(w for _, hit, w in rows if hit == wanted),
+            )
+            assert float(found[i]) == pytest.approx(float(expected), rel=3e-16)
+
+
 @given(strategies.tables(min_rows=2).filter(both_kinds))
 def test_bounds_of_a_table_hold_for_nasty_rows(table):
     y, p, weights = table

@@ -426,6 +426,40 @@ def check_stream(y, p, w=None):
 
 
 @each_kind
+@pytest.mark.parametrize("weighted", [False, True])
+def test_points_of_a_table_lie_on_the_curve(kind, weighted):
+    y, p = data(kind, 9000)
+    w = np.random.default_rng(4).integers(0, 4, len(y)) / 2 if weighted else None
+    exact, curve = (
+        cumulative_differences(y, p, sample_weight=w),
+        table_of(y, p, w).cumulative_differences(),
+    )
+    place = {score: i for i, score in enumerate(exact.scores[1:], 1)}
+    at = [0, *(place[score] for score in curve.scores[1:])]
+    assert (np.diff(at) > 0).all()
+    assert np.array_equal(curve.fractions, exact.fractions[at])
+    np.testing.assert_allclose(curve.differences, exact.differences[at], rtol=4e-16, atol=1e-300)
+    assert exact.sigma * (1 - 1e-15) <= curve.sigma <= exact.sigma * (1 + 2.0**-24)
+    assert (curve.n, curve.n_omitted) == (exact.n, exact.n_omitted)
+
+
+def test_a_thin_curve_of_a_table_keeps_the_statistic():
+    table = table_of(*data("miscalibrated", 9000))
+    curve = table.cumulative_differences(max_points=60)
+    assert curve.fractions.size <= 60
+    assert np.abs(curve.differences).max() / curve.sigma == pytest.approx(
+        table.ks().statistic.value, rel=1e-14
+    )
+    assert np.ptp(curve.differences) / curve.sigma == pytest.approx(
+        table.kuiper().statistic.value, rel=1e-14
+    )
+    with pytest.raises(ValueError, match="max_points must be at least 4, got 3"):
+        table.cumulative_differences(max_points=3)
+    with pytest.raises(ValueError, match="needs at least one row"):
+        ScoreTable().cumulative_differences()
+
+
+@each_kind
 def test_bounds_hold_and_refining_is_exact(kind):
     check_stream(*data(kind, 9000))
 

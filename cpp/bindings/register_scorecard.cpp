@@ -143,6 +143,8 @@ void register_scorecard(py::module_& m) {
                 });
             },
             "normal_quantile"_a)
+        .def_property_readonly("has_table",
+                               [](const Scorecard& self) { return self.table().has_value(); })
         .def("table", [](const Scorecard& self) { return self.table().value(); })
         .def("estimates", &estimates, "confidence_level"_a, "normal_quantile"_a)
         .def(

@@ -46,6 +46,11 @@ py::array_t<double> as_array(const std::vector<double>& values) {
     return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+py::tuple as_tuple(const Differences& curve) {
+    return py::make_tuple(as_array(curve.fractions), as_array(curve.scores), as_array(curve.values),
+                          curve.sigma, curve.n, curve.omitted);
+}
+
 py::tuple differences(const py::object& y_true, const py::object& y_proba,
                       const py::object& sample_weight, bool omit_missing, std::int64_t scoring,
                       bool by_label) {
@@ -54,8 +59,7 @@ py::tuple differences(const py::object& y_true, const py::object& y_proba,
     Differences result;
     run_unlocked(inputs.n_values(),
                  [&] { result = cumulative_differences(rows, by_label, poll_signals); });
-    return py::make_tuple(as_array(result.fractions), as_array(result.scores),
-                          as_array(result.values), result.sigma, result.n, result.omitted);
+    return as_tuple(result);
 }
 
 // (value, low, high) of the statistic, of its p-value and of its logarithm. The laws are good to
@@ -115,6 +119,12 @@ void register_walks(py::module_& m) {
     register_walk_tests(m, "sorted_walk_tests", sorted_walk_tests);
     m.def("cumulative_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a, "by_label"_a);
+    m.def(
+        "table_differences",
+        [](const ScoreTable& table) {
+            return as_tuple(run_standard([&] { return cumulative_differences(table); }));
+        },
+        "table"_a);
     m.def("ks_bounds", [](const ScoreTable& table) { return bounds_of(table, true); }, "table"_a);
     m.def(
         "kuiper_bounds", [](const ScoreTable& table) { return bounds_of(table, false); },

@@ -24,6 +24,7 @@ namespace {
 
 constinit std::atomic<int> asked_for{0};  // by set_num_threads; 0 is the default
 constinit std::atomic<bool> forked{false};
+constinit thread_local bool alone = false;
 
 #if defined(__unix__) || defined(__APPLE__)
 // At load time and not before our first region: another library may have opened one in
@@ -63,6 +64,7 @@ Threads threads_in_force() {
     static const int environment = threads_from_environment();
 #if defined(_OPENMP)
     if (forked.load(std::memory_order_relaxed)) return {1, "fork"};
+    if (alone) return {1, "work_alone"};
     if (const int asked = asked_for.load(std::memory_order_relaxed); asked != 0)
         return {asked, "set_num_threads"};
     if (environment != 0) return {environment, "CALIBRANT_NUM_THREADS"};
@@ -187,6 +189,8 @@ void set_num_threads(long long n) {
     }
     asked_for.store(static_cast<int>(n), std::memory_order_relaxed);
 }
+
+void work_alone() noexcept { alone = true; }
 
 int openmp_date() noexcept {
 #if defined(_OPENMP)

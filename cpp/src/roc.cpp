@@ -49,6 +49,84 @@ ExactSum half(const ExactSum& sum) {
     return factor * sum;
 }
 
+ExactSum difference(const ExactSum& a, const ExactSum& b) {
+    ExactSum result = a;
+    result.subtract(b);
+    return result;
+}
+
+// a / b for b > 0, with 100 bits.
+DoubleDouble quotient(const ExactSum& a, const ExactSum& b) {
+    const ScaledDoubleDouble ratio = divide(a.value(), b.value());
+    const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
+    return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
+}
+
+// What a cell of a table adds: the weight of hits and misses, actual and predicted.
+struct CellPairs {
+    double least;
+    bool is_tie;
+    ExactSum hits, misses, predicted_hits, predicted_misses;
+};
+
+std::vector<CellPairs> cell_pairs(const ScoreTable& table) {
+    std::vector<CellPairs> result;
+    for (const ScoreTable::Cell* cell : table.filled()) {
+        if (cell->n == 0) continue;
+        ScoreTable::Sums sums;
+        table.add_to(sums, *cell);
+        result.push_back({cell->least, cell->least == cell->greatest, sums.hits,
+                          difference(sums.weight, sums.hits), sums.scores,
+                          difference(sums.weight, sums.scores)});
+    }
+    return result;
+}
+
+// Hits and misses, those of a cell taken as tied, over ascending cells.
+struct TiedPairs {
+    ExactSum hits, misses, won;
+
+    void add(const ExactSum& more_hits, const ExactSum& more_misses) {
+        won.merge(more_hits * misses);
+        won.merge(half(more_hits * more_misses));
+        hits.merge(more_hits);
+        misses.merge(more_misses);
+    }
+    [[nodiscard]] bool defined() const { return !hits.is_zero() && !misses.is_zero(); }
+    [[nodiscard]] double area() const { return mean(won, hits * misses); }
+};
+
+// One kind's share of DeLong's variance: the mean square of its rows' V - area, over rows - 1.
+class TiedVariance {
+public:
+    void add(DoubleDouble share, DoubleDouble deviation) {
+        squares_ = squares_ + share * deviation * deviation;
+    }
+    [[nodiscard]] double value(double rows) const {
+        return rows > 1.0 ? squares_.high / (rows - 1.0) : nan;
+    }
+
+private:
+    DoubleDouble squares_;
+};
+
+double tied_standard_error(const std::vector<CellPairs>& cells, const TiedPairs& total) {
+    const DoubleDouble area = quotient(total.won, total.hits * total.misses);
+    ExactSum hits_above = total.hits, misses_below;
+    TiedVariance of_hits, of_misses;
+    for (const CellPairs& cell : cells) {
+        hits_above.subtract(cell.hits);
+        ExactSum won = half(cell.misses), lost = half(cell.hits);
+        won.merge(misses_below);
+        lost.merge(hits_above);
+        misses_below.merge(cell.misses);
+        of_hits.add(quotient(cell.hits, total.hits), quotient(won, total.misses) - area);
+        of_misses.add(quotient(cell.misses, total.misses), quotient(lost, total.hits) - area);
+    }
+    return std::sqrt(of_hits.value(total.hits.to_double()) +
+                     of_misses.value(total.misses.to_double()));
+}
+
 // Over ascending scores: the hits and misses that the scores themselves predict.
 struct Predicted {
     DoubleDouble hits, misses, twice_won;
@@ -156,6 +234,17 @@ void thin(RocCurve& curve, std::size_t max_points) {
     }
 }
 
+// So many points after the first, at which no row is called positive.
+RocCurve empty_curve(std::size_t points, bool has_predicted) {
+    const double first = has_predicted ? 0.0 : nan;
+    RocCurve curve;
+    curve.thresholds.assign(points + 1, std::numeric_limits<double>::infinity());
+    curve.actual = {std::vector<double>(points + 1), std::vector<double>(points + 1)};
+    curve.predicted = {std::vector<double>(points + 1, first),
+                       std::vector<double>(points + 1, first)};
+    return curve;
+}
+
 }  // namespace
 
 RocArea roc_auc(const ScoredRows& rows, Poll poll) {
@@ -175,12 +264,7 @@ RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
         ++distinct;
     });
 
-    RocCurve curve;
-    curve.thresholds.assign(distinct + 1, std::numeric_limits<double>::infinity());
-    const double first = total.defined() ? 0.0 : nan;
-    curve.actual = {std::vector<double>(distinct + 1), std::vector<double>(distinct + 1)};
-    curve.predicted = {std::vector<double>(distinct + 1, first),
-                       std::vector<double>(distinct + 1, first)};
+    RocCurve curve = empty_curve(distinct, total.defined());
     UInt128 hits_below = 0, misses_below = 0;
     Predicted below;
     DeLong variance(pairs);
@@ -228,20 +312,16 @@ double accuracy_rejection_auc(const ScoredRows& rows, Poll poll) {
 
 Bounds roc_auc(const ScoreTable& table) {
     ExactSum hits, misses, won, uncertain;  // the latter two in pairs
-    for (const ScoreTable::Cell* cell : table.filled()) {
-        ScoreTable::Sums sums;
-        table.add_to(sums, *cell);
-        ExactSum of_misses = sums.weight;
-        of_misses.subtract(sums.hits);
-        won.merge(sums.hits * misses);
-        ExactSum inside = sums.hits * of_misses;
-        if (cell->least == cell->greatest) {
+    for (const CellPairs& cell : cell_pairs(table)) {
+        won.merge(cell.hits * misses);
+        const ExactSum inside = cell.hits * cell.misses;
+        if (cell.is_tie) {
             won.merge(half(inside));
         } else {
             uncertain.merge(inside);
         }
-        hits.merge(sums.hits);
-        misses.merge(of_misses);
+        hits.merge(cell.hits);
+        misses.merge(cell.misses);
     }
     require_pairs(table.count(), !hits.is_zero(), !misses.is_zero());
     const ExactSum pairs = hits * misses;
@@ -250,6 +330,38 @@ Bounds roc_auc(const ScoreTable& table) {
     const double value = mean(won, pairs);
     won.merge(half(uncertain));
     return {value, low, mean(won, pairs)};
+}
+
+RocCurve roc_curve(const ScoreTable& table, std::size_t max_points) {
+    const std::vector<CellPairs> cells = cell_pairs(table);
+    TiedPairs actual, predicted;
+    for (const CellPairs& cell : cells) {
+        actual.add(cell.hits, cell.misses);
+        predicted.add(cell.predicted_hits, cell.predicted_misses);
+    }
+    require_pairs(table.count(), !actual.hits.is_zero(), !actual.misses.is_zero());
+    RocCurve curve = empty_curve(cells.size(), predicted.defined());
+    TiedPairs above, predicted_above;
+    for (std::size_t point = 1; point <= cells.size(); ++point) {
+        const CellPairs& cell = cells[cells.size() - point];
+        above.hits.merge(cell.hits);
+        above.misses.merge(cell.misses);
+        predicted_above.hits.merge(cell.predicted_hits);
+        predicted_above.misses.merge(cell.predicted_misses);
+        curve.thresholds[point] = cell.least;
+        curve.actual.true_positive[point] = mean(above.hits, actual.hits);
+        curve.actual.false_positive[point] = mean(above.misses, actual.misses);
+        if (!predicted.defined()) continue;
+        curve.predicted.true_positive[point] = mean(predicted_above.hits, predicted.hits);
+        curve.predicted.false_positive[point] = mean(predicted_above.misses, predicted.misses);
+    }
+    curve.area = actual.area();
+    curve.standard_error = tied_standard_error(cells, actual);
+    curve.predicted_area = predicted.defined() ? predicted.area() : nan;
+    curve.n = table.count();
+    curve.omitted = table.omitted();
+    thin(curve, max_points);
+    return curve;
 }
 
 }  // namespace calibrant

@@ -41,6 +41,12 @@ ExactSum under_tangent(const ScoreTable::Sums& sums, double m) {
     return result;
 }
 
+// The most that the variance of a cell may be.
+ExactSum most_variance(const ScoreTable::Cell& cell, const ScoreTable::Sums& sums) {
+    const bool tie = cell.least == cell.greatest;
+    return under_tangent(sums, tie ? cell.least : mean(sums.scores, sums.weight));
+}
+
 // As SortedScores chooses it.
 WeightUnit unit_of(const ScoreTable& table) {
     const ScoreTable::Weights& weights = table.weights();
@@ -72,9 +78,8 @@ ScoreWalk::ScoreWalk(const ScoreTable& table)
         table.add_to(sums, *cell);
         weight_.merge(sums.weight);
         const bool tie = cell->least == cell->greatest;
-        const double mean_score = tie ? cell->least : mean(sums.scores, sums.weight);
         least_variance_.merge(under_chord(sums, cell->least, cell->greatest));
-        greatest_variance_.merge(under_tangent(sums, mean_score));
+        greatest_variance_.merge(most_variance(*cell, sums));
         const ExactSum begin = place;
         place.merge(sums.hits);
         place.subtract(sums.scores);
@@ -109,6 +114,32 @@ Bounds ScoreWalk::bounds(const ExactSum& low, const ExactSum& high) const {
 
 Bounds ScoreWalk::ks() const { return bounds(largest_distance(edges_), largest_distance(reach_)); }
 Bounds ScoreWalk::kuiper() const { return bounds(range(edges_), range(reach_)); }
+
+Differences cumulative_differences(const ScoreTable& table) {
+    std::vector<ScoreTable::Sums> up_to;  // the end of each cell
+    Differences result;
+    WalkTests tests;
+    for (auto* column : {&result.fractions, &result.scores, &result.values}) column->push_back(0.0);
+    for (const ScoreTable::Cell* cell : table.filled()) {
+        if (cell->n == 0) continue;
+        ScoreTable::Sums sums;
+        table.add_to(sums, *cell);
+        tests.variance.merge(most_variance(*cell, sums));
+        if (!up_to.empty()) sums.merge(up_to.back());
+        up_to.push_back(std::move(sums));
+        result.scores.push_back(cell->greatest);
+    }
+    result.n = tests.n = table.count();
+    result.omitted = table.omitted();
+    if (!up_to.empty()) tests.weight = up_to.back().weight;
+    tests.require_weight();
+    result.sigma = tests.sigma();
+    for (const ScoreTable::Sums& sums : up_to) {
+        result.fractions.push_back(mean(sums.weight, tests.weight));
+        result.values.push_back(mean(difference(sums.hits, sums.scores), tests.weight));
+    }
+    return result;
+}
 
 std::uint64_t ScoreWalk::rows_in_turns() const {
     std::uint64_t n = 0;

@@ -235,7 +235,11 @@ Scorecard Scorecard::from_bytes(std::string_view bytes) {
     }
     card.right_ = ExactSum::read(in);
     card.spread_ = ExactSum::read(in);
-    card.table_ = ScoreTable::from_bytes(in.raw(in.remaining()));
+    if (in.remaining() == 0) {
+        card.table_.reset();  // of a group
+    } else {
+        card.table_ = ScoreTable::from_bytes(in.raw(in.remaining()));
+    }
     if (!card.is_possible()) {
         throw CorruptState("malformed state: counts and sums of the Scorecard disagree");
     }
@@ -273,8 +277,10 @@ bool Scorecard::is_possible() const {
         for (const Cell& cell : cells_) squares.merge(cell.squares);
         possible = possible && are_equal(squares, sums_[brier]);
     }
-    return possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0) && table_ &&
-           table_->count() == n_ && table_->omitted() == omitted_ && table_->columns() == columns_;
+    possible = possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0);
+    if (!table_) return possible;
+    return possible && table_->count() == n_ && table_->omitted() == omitted_ &&
+           table_->columns() == columns_;
 }
 
 }  // namespace calibrant

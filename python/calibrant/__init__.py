@@ -26,6 +26,7 @@ from calibrant.calibration import (
     reliability_bins,
     top_label_ece,
 )
+from calibrant.comparison import Comparison, compare
 from calibrant.config import get_num_threads, set_num_threads, show_config
 from calibrant.conventions import Conventions, conventions
 from calibrant.cumulative import (
@@ -107,6 +108,7 @@ __all__ = [
     "AssessmentBins",
     "BrierDecomposition",
     "ClasswiseTestResult",
+    "Comparison",
     "Conventions",
     "CorpDecomposition",
     "Coverage",
@@ -147,6 +149,7 @@ __all__ = [
     "brownian_sup_sf",
     "calibration",
     "classwise_ece",
+    "compare",
     "conventions",
     "coupling_to_power",
     "coverage_gap",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
 from calibrant._bounds import Bounds
@@ -19,6 +19,11 @@ from calibrant._verdict import (
 )
 from calibrant.calibration import ReliabilityBins
 from calibrant.means import RiskProfile
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import AssessmentDisplay
 
 __all__ = ["AssessmentBounds", "MeanBounds", "assessment_bounds"]
 
@@ -87,6 +92,18 @@ class AssessmentBounds(Result):
         }
         fields["angle"] = {name: _or_none(x) for name, x in fields["angle"].items()}
         return {**fields, "tolerance": _or_none(self.tolerance)}
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> AssessmentDisplay:
+        """Draw the model against the source: a bubble for each likely bin, and the three means.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.AssessmentDisplay`.
+        """
+        from calibrant.plotting import AssessmentDisplay
+
+        return AssessmentDisplay(self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:
         lines = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,10 @@ from calibrant._result import Result
 from calibrant.calibration import ReliabilityBins
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from calibrant import _core
+    from calibrant.plotting import ReliabilityDisplay
 
 __all__ = ["Bounds", "ReliabilityBounds", "ScoreTableSummary", "TestBounds"]
 
@@ -105,6 +108,18 @@ class ReliabilityBounds(Result):
     def to_dict(self) -> dict[str, object]:
         """Return the three tables by name, ready for JSON."""
         return {name: getattr(self, name).to_dict() for name in ("value", "low", "high")}
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> ReliabilityDisplay:
+        """Draw the reliability diagram of the likely table, as `ReliabilityBins.plot`.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.ReliabilityDisplay`.
+        """
+        from calibrant.plotting import ReliabilityDisplay
+
+        return ReliabilityDisplay(self).plot(ax, name=name, **options)
 
     def __len__(self) -> int:
         return len(self.value)

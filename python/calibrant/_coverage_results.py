@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,11 @@ from calibrant import _core
 from calibrant._confidence import ByLevel, Confidence, by_level
 from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import SizeGroupsDisplay
 
 __all__ = [
     "Coverage",
@@ -140,6 +145,18 @@ class SizeGroups(Result):
     groups: tuple[SizeGroup, ...]
     worst: SizeGroup | None
     note: str = ""
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> SizeGroupsDisplay:
+        """Draw the coverage of each group; ``nominal`` marks what the level promises.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.SizeGroupsDisplay`.
+        """
+        from calibrant.plotting import SizeGroupsDisplay
+
+        return SizeGroupsDisplay(self).plot(ax, name=name, **options)
 
 
 def size_groups(strata: Sequence[_core.Stratum], ci: Confidence, what: str) -> SizeGroups:

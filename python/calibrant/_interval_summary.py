@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
 from calibrant._confidence import Confidence
@@ -13,6 +13,11 @@ from calibrant._coverage_results import SizeGroups, _plain
 from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result
 from calibrant.scorecards import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import IntervalCoverageDisplay
 
 __all__ = ["IntervalLevel", "IntervalSummary"]
 
@@ -114,6 +119,18 @@ class IntervalSummary(Result):
         for level, of_level in zip(self.levels, plain["levels"], strict=True):
             of_level["notes"] = list(level.notes)
         return {**plain, "levels": [_cleaned(level) for level in plain["levels"]]}
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> IntervalCoverageDisplay:
+        """Draw the coverage of each level against what it promises.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.IntervalCoverageDisplay`.
+        """
+        from calibrant.plotting import IntervalCoverageDisplay
+
+        return IntervalCoverageDisplay(self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:
         omitted = f", {self.n_omitted} omitted" if self.n_omitted else ""

@@ -12,6 +12,8 @@ from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._refinement import Refinement
+from calibrant._walks import CumulativeDifferences, check_max_points
+from calibrant.roc import RocCurve
 
 __all__ = ["ScoreTable"]
 
@@ -151,6 +153,52 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
             If there are no hits or no misses.
         """
         return Bounds(*self._state.roc_auc())
+
+    def roc_curve(self, *, max_points: int | None = None) -> RocCurve:
+        """Return points of `calibrant.roc_curve` of the rows so far, or of the top labels.
+
+        A point for each cell in use, at its least score; its rates are those of the rows, rounded
+        once. The areas and the standard error take the rows of a cell as tied; `roc_auc` has
+        certain bounds.
+
+        Parameters
+        ----------
+        max_points : int, at least 4, optional
+            As for `calibrant.roc_curve`.
+
+        Raises
+        ------
+        ValueError
+            If there are no hits or no misses.
+        """
+        check_max_points(max_points)
+        return RocCurve(**_core.table_roc_curve(self._state, max_points))
+
+    def cumulative_differences(self, *, max_points: int | None = None) -> CumulativeDifferences:
+        """Return points of `calibrant.cumulative_differences` of the rows so far.
+
+        A point for each cell in use, after its greatest score, exact but for a rounding; sigma
+        is too large by less than 1e-7 of it.
+
+        Parameters
+        ----------
+        max_points : int, at least 4, optional
+            As for `calibrant.cumulative_differences`.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+
+        Examples
+        --------
+        >>> table = ScoreTable()
+        >>> table.update([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.125])
+        >>> table.cumulative_differences().differences
+        array([ 0.     , -0.03125, -0.09375,  0.03125,  0.09375])
+        """
+        check_max_points(max_points)
+        return CumulativeDifferences(*_core.table_differences(self._state))._thinned(max_points)
 
     def result(self) -> ScoreTableSummary:
         """Return a summary of the rows so far.

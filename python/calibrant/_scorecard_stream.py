@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from calibrant import _core, scorecards
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._score_table_stream import ScoreTable
+from calibrant._scorecard_table import ORDERED
 
 __all__ = ["Scorecard"]
+
+_NO_TABLE = "a group in a stream keeps no table of scores"
 
 
 class Scorecard(EventAccumulator[_core.Scorecard]):
@@ -47,9 +52,16 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        level = scorecards.check_level(confidence_level)
         self._state.require_weight()
-        ordered = self._state.order_statistics(scorecards.normal_quantile(level))
+        return self._card(confidence_level)
+
+    def _card(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
+        """Return `result`; of no rows a scorecard in which all is undefined."""
+        level = scorecards.check_level(confidence_level)
+        if not (self._state.has_table and self._state.has_weight):
+            ordered = dict.fromkeys(ORDERED, (math.nan, math.nan, math.nan, _NO_TABLE))
+        else:
+            ordered = self._state.order_statistics(scorecards.normal_quantile(level))
         return scorecards.Scorecard._of(self._state, level, ordered)
 
     @property

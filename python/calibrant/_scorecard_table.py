@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ORDERED", "ROWS", "as_html", "as_text"]
+__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint"]
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
@@ -64,7 +64,7 @@ def as_text(card: Scorecard) -> str:
     lines = [_title(card)]
     for name, estimate in card:
         value, interval = _digits(estimate)
-        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<18}  {_hint(card, name)}"
+        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<18}  {hint(card, name)}"
         lines.append(line.rstrip())
     lines += [f"    {why}" for why in _notes(card)]
     if card.groups:
@@ -77,7 +77,7 @@ def as_text(card: Scorecard) -> str:
 def as_html(card: Scorecard) -> str:
     """Return a table that takes its colours from the page, be it light or dark."""
     rows = [["", "value", "interval", ""]]
-    rows += [[ROWS[name][0], *_digits(estimate), _hint(card, name)] for name, estimate in card]
+    rows += [[ROWS[name][0], *_digits(estimate), hint(card, name)] for name, estimate in card]
     notes = "".join(f"<li>{html.escape(why)}</li>" for why in _notes(card))
     parts = [
         '<div style="font-variant-numeric:tabular-nums;line-height:1.5">',
@@ -99,9 +99,10 @@ def _title(card: Scorecard) -> str:
     return f"Scorecard of {card.n} rows{shape}{omitted}, {level} intervals"
 
 
-def _hint(card: Scorecard, name: str) -> str:
-    hint = ROWS[name][2]
-    return _OF_CLASSES.get(name, hint) if card.n_columns > 1 else hint
+def hint(card: Scorecard, name: str) -> str:
+    """Return how to read a number of this card."""
+    usual = ROWS[name][2]
+    return _OF_CLASSES.get(name, usual) if card.n_columns > 1 else usual
 
 
 def _notes(card: Scorecard) -> list[str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,11 @@ from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant._subsets import subset_codes
 from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import CumulativeDifferencesDisplay
 
 __all__ = ["CumulativeDifferences", "cumulative_differences"]
 
@@ -42,12 +47,49 @@ class CumulativeDifferences(Result):
     n: int = 0
     n_omitted: int = 0
 
+    def _thinned(self, max_points: int | None) -> CumulativeDifferences:
+        if max_points is None or self.differences.size <= max_points:
+            return self
+        kept = _thinned(self.differences, max_points)
+        return replace(
+            self,
+            fractions=self.fractions[kept],
+            scores=self.scores[kept],
+            differences=self.differences[kept],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON."""
+        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in plain.items()
+        }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> CumulativeDifferencesDisplay:
+        """Draw the curve, with the band in which chance keeps it and the p-values of the tests.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.CumulativeDifferencesDisplay`.
+        """
+        from calibrant.plotting import CumulativeDifferencesDisplay
+
+        return CumulativeDifferencesDisplay(self).plot(ax, name=name, **options)
+
     def __repr__(self) -> str:
         return (
             f"CumulativeDifferences({self.fractions.size} points, lowest="
             f"{self.differences.min():.6g}, highest={self.differences.max():.6g}, "
             f"sigma={self.sigma:.6g}, n={self.n})"
         )
+
+
+def check_max_points(max_points: int | None) -> None:
+    """Refuse what is too few for both ends, the highest and the lowest point."""
+    if max_points is not None and max_points < 4:
+        raise ValueError(f"max_points must be at least 4, got {max_points}")
 
 
 def _thinned(differences: NDArray[np.float64], max_points: int) -> NDArray[np.intp]:
@@ -113,8 +155,7 @@ def cumulative_differences(
     """
     if form not in ("rows", "theory"):
         raise ValueError(f"form must be 'rows' or 'theory', got {form!r}")
-    if max_points is not None and max_points < 4:
-        raise ValueError(f"max_points must be at least 4, got {max_points}")
+    check_max_points(max_points)
     if subset is not None and form != "rows":
         raise ValueError(f"subset needs form='rows', got {form!r}")
     omit = check_nan_policy(nan_policy)
@@ -124,8 +165,4 @@ def cumulative_differences(
         found = _core.cumulative_differences(*rows, form == "theory")
     else:
         found = _core.subpopulation_differences(*rows, subset_codes(subset))
-    fractions, scores, values, sigma, n, n_omitted = found
-    if max_points is not None and values.size > max_points:
-        kept = _thinned(values, max_points)
-        fractions, scores, values = fractions[kept], scores[kept], values[kept]
-    return CumulativeDifferences(fractions, scores, values, sigma, n, n_omitted)
+    return CumulativeDifferences(*found)._thinned(max_points)

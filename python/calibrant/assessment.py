@@ -23,7 +23,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -40,6 +40,11 @@ from calibrant._verdict import (
     verdict_of,
 )
 from calibrant.means import NanPolicy, RiskProfile, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import AssessmentDisplay
 
 __all__ = ["Assessment", "AssessmentBins", "assess"]
 
@@ -193,6 +198,18 @@ class Assessment(Result):
             else (None if value != value else value)
             for name, value in plain.items()
         }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> AssessmentDisplay:
+        """Draw the model against the source: a bubble for each bin, and the three means.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.AssessmentDisplay`.
+        """
+        from calibrant.plotting import AssessmentDisplay
+
+        return AssessmentDisplay(self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:
         lines = [

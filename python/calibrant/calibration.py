@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,11 @@ from calibrant._result import Result
 from calibrant.assessment import Assessment, AssessmentBins, assess
 from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import ReliabilityDisplay
 
 __all__ = [
     "Assessment",
@@ -87,6 +92,18 @@ class ReliabilityBins(Result):
             else value
             for name, value in plain.items()
         }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> ReliabilityDisplay:
+        """Draw the reliability diagram, with a band of chance and a histogram of the scores.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.ReliabilityDisplay`.
+        """
+        from calibrant.plotting import ReliabilityDisplay
+
+        return ReliabilityDisplay(self).plot(ax, name=name, **options)
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -1,6 +1,6 @@
 """The entry of the command line: `calibrant` and `python -m calibrant`.
 
-The commands themselves are in `_commands`, the only module that needs click.
+The commands themselves are in `calibrant.commands`, the only modules that need click and rich.
 """
 
 import sys
@@ -11,9 +11,10 @@ def main(args: Sequence[str] | None = None) -> None:
     """Run the command line, with `sys.argv` unless `args` are given; always exits."""
     try:
         import click  # noqa: F401
+        import rich  # noqa: F401
     except ModuleNotFoundError:
         print('calibrant: the command line needs: pip install "calibrant[cli]"', file=sys.stderr)
         sys.exit(2)
-    from calibrant._commands import calibrant
+    from calibrant.commands import calibrant
 
     calibrant(args, prog_name="calibrant")

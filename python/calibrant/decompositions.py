@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,11 @@ from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant.calibration import Strategy
 from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import BrierDecompositionDisplay
 
 __all__ = [
     "BrierDecomposition",
@@ -47,6 +52,18 @@ class BrierDecomposition(Result):
     uncertainty: float
     n: int = 0
     n_omitted: int = 0
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> BrierDecompositionDisplay:
+        """Draw the way from the uncertainty to the score, part by part.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.BrierDecompositionDisplay`.
+        """
+        from calibrant.plotting import BrierDecompositionDisplay
+
+        return BrierDecompositionDisplay(self).plot(ax, name=name, **options)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

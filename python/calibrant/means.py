@@ -37,6 +37,8 @@ from calibrant._result import Result
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from calibrant.plotting import MeanSpectrumDisplay
+
 __all__ = [
     "CrossEntropyProbability",
     "MeanSpectrum",
@@ -86,6 +88,13 @@ class RiskProfile(Result):
     powers: tuple[float, ...] = ()
     means: tuple[float, ...] = ()
 
+    @property
+    def spectrum(self) -> MeanSpectrum:
+        """All its means over their powers, those of the three names included."""
+        named = zip(NAMED_POWERS, (self.decisiveness, self.accuracy, self.robustness), strict=True)
+        means = dict(sorted([*zip(self.powers, self.means, strict=True), *named]))
+        return MeanSpectrum(tuple(means), tuple(means.values()), self.n, self.n_omitted)
+
     @classmethod
     def _of(cls, state: _core.RiskProfile) -> RiskProfile:
         decisiveness, accuracy, robustness, *means = state.means()
@@ -117,14 +126,17 @@ class MeanSpectrum(Result):
     n: int = 0
     n_omitted: int = 0
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> MeanSpectrumDisplay:
         """Draw the means over their powers, with the three named ones marked.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``.
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.MeanSpectrumDisplay`.
         """
-        from calibrant import plotting
+        from calibrant.plotting import MeanSpectrumDisplay
 
-        return plotting.mean_spectrum(self, ax=ax)
+        return MeanSpectrumDisplay(self).plot(ax, name=name, **options)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._walks import check_max_points
 from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import RocDisplay
 
 __all__ = ["RocCurve", "accuracy_rejection_auc", "roc_auc", "roc_curve"]
 
@@ -72,6 +78,18 @@ class RocCurve(Result):
             for name, value in plain.items()
         }
 
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> RocDisplay:
+        """Draw the curve, and dashed the one that the scores predict.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.RocDisplay`.
+        """
+        from calibrant.plotting import RocDisplay
+
+        return RocDisplay(self).plot(ax, name=name, **options)
+
     def __len__(self) -> int:
         return len(self.thresholds)
 
@@ -86,7 +104,7 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _columns(y_proba: Any) -> int | None:
+def n_columns(y_proba: Any) -> int | None:
     """Return how many columns a table of shape (n, k) has; None for what is none."""
     shape = getattr(y_proba, "shape", None)
     if shape is not None:
@@ -168,7 +186,7 @@ def roc_auc(
         raise ValueError(f"multi_class must be 'ovr', one against the rest, got {multi_class!r}")
     omit = check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    classes = _columns(y_proba)
+    classes = n_columns(y_proba)
     if classes is None:
         return _core.roc_auc(codes, y_proba, sample_weight, omit, _core.BINARY)[0]
     areas, weights = _areas(codes, y_proba, sample_weight, omit, classes)
@@ -251,9 +269,8 @@ def roc_curve(
     RocCurve of 4 rows, 4 points: auc=0.875 (standard error 0.18), predicted 0.742915
     """
     omit = check_nan_policy(nan_policy)
-    if max_points is not None and max_points < 4:
-        raise ValueError(f"max_points must be at least 4, got {max_points!r}")
-    classes = _columns(y_proba)
+    check_max_points(max_points)
+    classes = n_columns(y_proba)
     if classes is None and of_class is not None:
         raise ValueError("of_class is for y_proba of shape (n, k); pass pos_label for shape (n,)")
     known = of_class is not None and 0 <= of_class < (classes or 0)

@@ -7,7 +7,7 @@ import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,6 +19,11 @@ from calibrant._labels import class_codes
 from calibrant._result import Result, for_json, json_key
 from calibrant._scorecard_table import ROWS
 from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import GroupsDisplay
 
 __all__ = ["Estimate", "Scorecard", "scorecard"]
 
@@ -184,6 +189,18 @@ class Scorecard(Result):
         for name in ("n", "n_omitted", "n_columns", "n_bins", "q_lim", "confidence_level"):
             plain[name] = getattr(self, name)
         return plain
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> GroupsDisplay:
+        """Draw one number of each group with its interval, the worst on top.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.GroupsDisplay`.
+        """
+        from calibrant.plotting import GroupsDisplay
+
+        return GroupsDisplay(self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:
         return _scorecard_table.as_text(self)

@@ -20,6 +20,7 @@ from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, Test
 from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
+from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
@@ -31,6 +32,7 @@ __all__ = [
     "CoverageHSIC",
     "Intervals",
     "MeanBounds",
+    "PairedScores",
     "PredictionSets",
     "Refinement",
     "Reliability",

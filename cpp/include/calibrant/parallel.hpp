@@ -30,7 +30,10 @@ int num_threads();
 // Throws std::invalid_argument unless 0 <= n <= max_threads.
 void set_num_threads(long long n);
 
-// "fork", "set_num_threads", "CALIBRANT_NUM_THREADS", "OpenMP" or "no OpenMP".
+// From now on calls of the calling thread use no other: for those who bring threads of their own.
+void work_alone() noexcept;
+
+// "fork", "work_alone", "set_num_threads", "CALIBRANT_NUM_THREADS", "OpenMP" or "no OpenMP".
 const char* num_threads_source();
 
 // The date of the OpenMP standard (201511 is 4.5), 0 if built without.

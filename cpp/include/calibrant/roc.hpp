@@ -52,5 +52,8 @@ struct RocCurve {
 // What roc_auc of the rows of a table is, as far as the cells tell: pairs in a cell that is no tie
 // may all be won or lost, and `value` counts them by half.
 [[nodiscard]] Bounds roc_auc(const ScoreTable& table);
+// The points of the curve at the least score of each cell, whose rates are those of the rows,
+// rounded once; areas and standard error as if the rows of a cell were tied.
+[[nodiscard]] RocCurve roc_curve(const ScoreTable& table, std::size_t max_points);
 
 }  // namespace calibrant

@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "calibrant/cumulative.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/score_bounds.hpp"
 #include "calibrant/score_table.hpp"
@@ -51,6 +52,11 @@ private:
     WeightUnit unit_;
     std::vector<Turn> turns_;
 };
+
+// The points of cumulative_differences after the greatest score of each cell, which are those of
+// the rows; sigma is the greatest it may be, too large by less than 2^-24 of it. Throws
+// InvalidInput where no row has weight.
+[[nodiscard]] Differences cumulative_differences(const ScoreTable& table);
 
 // The second pass. Memory: 16 bytes per row in a cell in which the walk may turn, and 32 kB.
 class WalkRefiner {

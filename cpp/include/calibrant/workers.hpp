@@ -18,11 +18,12 @@ inline constexpr std::size_t chunk_values = 16 * block_rows;
 inline constexpr std::size_t chunks_per_worker = 4;
 
 // A Worker is made from (total, rows), has `bool add(begin, end)`, false if a row is bad, and
-// `finish_into(total)`. `events` are what rows are made of, or the same. If a row is bad or the
-// poll says stop, throws and leaves total as it was.
-template <class Worker, class Total, class Rows>
-void update_by_workers(Total& total, const Rows& rows, const Events& events,
-                       std::uint64_t rows_before, Poll poll) {
+// `finish_into(total)`. `events` say how many rows there are, and of how many values. If a row is
+// bad, refuse(begin, end) must throw, for the first of the rows in which one is; if it does or
+// the poll says stop, total is as it was.
+template <class Worker, class Total, class Rows, class Refuse>
+void run_workers(Total& total, const Rows& rows, const Events& events, const Refuse& refuse,
+                 Poll poll) {
     const std::size_t n = events.size();
     const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
     const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
@@ -34,10 +35,18 @@ void update_by_workers(Total& total, const Rows& rows, const Events& events,
         n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
             return team[worker].add(begin, end);
         });
-    if (failed != npos) {
-        refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
-    }
+    if (failed != npos) refuse(failed, std::min(n, failed + chunk));
     for (Worker& worker : team) worker.finish_into(total);
+}
+
+// The same for rows made of `events` alone, or for the events themselves.
+template <class Worker, class Total, class Rows>
+void update_by_workers(Total& total, const Rows& rows, const Events& events,
+                       std::uint64_t rows_before, Poll poll) {
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_events(events, begin, end, rows_before);
+    };
+    run_workers<Worker>(total, rows, events, refuse, poll);
 }
 
 }  // namespace calibrant

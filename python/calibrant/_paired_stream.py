@@ -1,0 +1,85 @@
+"""The accumulator of paired differences; public as `calibrant.streaming.PairedScores`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from calibrant import _core, comparison
+from calibrant._accumulator import Accumulator
+from calibrant._labels import class_codes
+from calibrant.means import NanPolicy, check_nan_policy
+
+__all__ = ["PairedScores"]
+
+
+class PairedScores(Accumulator[_core.PairedScores]):
+    """Accumulator of the differences between two models' scores on the same rows.
+
+    Parameters
+    ----------
+    q_lim : float, 0 <= q_lim < 0.5
+        Clip the probabilities of what happened to [q_lim, 1 - q_lim], for the log score only.
+
+    Examples
+    --------
+    >>> left, right = PairedScores(), PairedScores()
+    >>> left.update([1, 0], [0.75, 0.5], [0.5, 0.5])
+    >>> right.update([1], [0.5], [0.75])
+    >>> left.merge(right).result().brier.value
+    0.0
+    """
+
+    __slots__ = ()
+    _State = _core.PairedScores
+
+    def __init__(self, *, q_lim: float = 0.0) -> None:
+        self._state = comparison.core_pair(q_lim)
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        first: ArrayLike,
+        second: ArrayLike,
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
+        nan_policy: NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows: what happened, and the probabilities of either model.
+
+        Parameters
+        ----------
+        first, second : arrays of the same shape, (n,) or (n, k), values in [0, 1]
+        y_true, sample_weight, pos_label, labels, nan_policy
+            As for `calibrant.risk_profile`. With "omit", a row is left out if a value of either
+            model is missing.
+        """
+        omit = check_nan_policy(nan_policy)
+        codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
+        self._add(codes, first, second, sample_weight, omit, ("first", "second"))
+
+    def _add(
+        self, y_true: Any, first: Any, second: Any, weight: Any, omit: bool, names: tuple[str, str]
+    ) -> None:
+        self._state.update(y_true, first, second, weight, omit, *names)
+
+    def result(self, confidence_level: float = 0.95) -> comparison.ScoreDifferences:
+        """Return the difference of each score, first minus second.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        return comparison.differences_of(self._state, confidence_level)
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._state.n_omitted
+
+    def _parameters(self) -> dict[str, object]:
+        return {"q_lim": self._state.q_lim}

@@ -1,0 +1,75 @@
+"""The commands of `calibrant`, a module each; what a command needs is imported when it runs."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import click
+
+from calibrant import __version__
+
+__all__ = ["calibrant"]
+
+#: By name, in the order of the help.
+_COMMANDS = ("score", "report", "compare", "merge", "state", "config", "completion")
+
+
+class Failure(click.ClickException):
+    """What the user can mend: one line, no traceback."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:  # noqa: ARG002
+        """Print it as other programs do."""
+        click.echo(f"calibrant: {self.format_message()}", err=True)
+
+
+class Interrupted(Failure):
+    """Ctrl-C; the exit code is that of a program that the signal ended."""
+
+    exit_code = 130
+
+
+class Commands(click.Group):
+    """Imports a command when it is asked for, and turns errors into one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names, in the order of the help."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of that name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"calibrant.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted("interrupted; nothing was written") from error
+        except BrokenPipeError:
+            raise  # whoever reads the output has left: click ends in silence
+        except OSError as error:
+            where = "" if error.filename is None else f"{error.filename}: "
+            raise Failure(f"{where}{error.strerror or error}") from error
+        except (ValueError, TypeError, ImportError, OverflowError) as error:
+            raise Failure(" ".join(str(error).split())) from error
+        except MemoryError as error:
+            raise Failure("there is not enough memory") from error
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+def calibrant() -> None:
+    """Can these probabilities be trusted?
+
+    \b
+    calibrant report --demo                 an example, to look at
+    calibrant report predictions.parquet    a report on your own predictions
+    calibrant score predictions.parquet     the numbers alone, here
+    """

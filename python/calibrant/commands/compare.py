@@ -1,0 +1,114 @@
+"""``calibrant compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from calibrant.commands._table import level_option, progress_bar, role_options, show_notes
+
+if TYPE_CHECKING:
+    from calibrant.io import Scan
+    from calibrant.means import NanPolicy
+
+__all__ = ["command"]
+
+
+@click.command("compare")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option(
+    "--prob", "probs", multiple=True, metavar="COLUMN",
+    help="A model's probability of class 1; once for each model, if all are in one table.",
+)  # fmt: skip
+@role_options(prob=False)
+@click.option("--bins", "n_bins", default=15, show_default=True, help="Bins of equal width.")
+@level_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "-o", "--output", metavar="FILE", help="Write a report, too: HTML with overlaid curves."
+)
+def command(
+    files: tuple[str, ...],
+    *,
+    probs: tuple[str, ...],
+    n_bins: int,
+    confidence_level: float,
+    as_json: bool,
+    output: str | None,
+    **roles: Any,
+) -> None:
+    """Compare models on the same rows.
+
+    Which is better at what? Give one table with a column for each model, or a table for each model
+    with the same labels in the same order. Differences are paired, row by row.
+
+    \b
+    calibrant compare predictions.parquet --prob old --prob new
+    calibrant compare old.parquet new.parquet -o comparison.html
+    """
+    from calibrant.commands._output import check_writable, echo_json, write_file
+    from calibrant.comparison import ComparisonSums, without_gaps
+    from calibrant.evidence import Evidence
+    from calibrant.io._pairs import side_by_side
+
+    check_writable(output)
+    scans = _scans(files, probs, roles)
+    sums = ComparisonSums(scans, n_bins=n_bins)
+    evidence = {name: Evidence(n_bins=n_bins) for name in scans} if output is not None else {}
+    policy: NanPolicy = "omit" if roles["missing"] == "skip" else "raise"
+    first = next(iter(scans.values()))
+    with progress_bar(first.n_rows) as progress:
+        for batch, probas, row in side_by_side(scans):
+            labels, weight = batch.y_true, batch.sample_weight
+            if policy == "omit":  # a row that one model lacks is left out for all
+                labels = without_gaps(labels, probas, weight)
+            try:
+                sums.update(labels, probas, sample_weight=weight, nan_policy=policy)
+                for name, each in evidence.items():
+                    each.update(labels, probas[name], sample_weight=weight, nan_policy=policy)
+            except (TypeError, ValueError) as error:
+                raise first._named_error(error, first.name, row) from error
+            if progress is not None:
+                progress(row + batch.n)
+    comparison = sums.result(confidence_level)
+    source = {name: scan.to_dict() for name, scan in scans.items()}
+    if output is not None:
+        from calibrant.report import comparison_report
+
+        page = comparison_report(comparison, evidence, source=source).to_html()
+        write_file(output, page)
+    if as_json:
+        content = {"schema": "calibrant.comparison/1", "source": source}
+        echo_json({**content, "comparison": comparison.to_dict()})
+    else:
+        click.echo(repr(comparison))
+
+
+def _scans(
+    files: tuple[str, ...], probs: tuple[str, ...], roles: dict[str, Any]
+) -> dict[str, Scan]:
+    from calibrant.io import scan
+
+    if len(probs) > 1:
+        if len(set(probs)) < len(probs):
+            raise click.UsageError("each --prob must name another column")
+        scans = {name: scan(list(files), prob=name, **roles) for name in probs}
+    else:
+        names = _short_names(files)
+        if len(names) < 2:
+            raise click.UsageError("give two files or more, or --prob for each model of one")
+        prob = probs[0] if probs else None
+        scans = {
+            name: scan(file, prob=prob, **roles) for name, file in zip(names, files, strict=True)
+        }
+    for name, found in scans.items():
+        show_notes([f"{name}: {', '.join(found.notes())}"])
+    return scans
+
+
+def _short_names(files: tuple[str, ...]) -> list[str]:
+    """The names of the files without folder and ending, if that tells them apart."""
+    short = [Path(name).stem for name in files]
+    return short if len(set(short)) == len(short) else list(files)

@@ -1,0 +1,41 @@
+"""``calibrant state``: looking into saved states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+__all__ = ["command"]
+
+
+@click.group("state")
+def command() -> None:
+    """Look into states that were saved."""
+
+
+@command.command("inspect")
+@click.argument("file", metavar="FILE")
+def inspect(file: str) -> None:
+    """Print what a saved state holds, as JSON.
+
+    \b
+    calibrant state inspect week.state
+    """
+    from calibrant.commands._output import echo_json
+    from calibrant.commands._states import load_state
+
+    echo_json(_view(load_state(file)))
+
+
+def _view(state: Any) -> dict[str, Any]:
+    from calibrant.evidence import Evidence
+    from calibrant.report._section import json_ready
+
+    size = {"kind": type(state).__name__, "n": state.n, "n_omitted": state.n_omitted}
+    if isinstance(state, Evidence):
+        about = {"classes": list(state.classes), "source": state.source}
+        result = state.result().to_dict() if state.scorecard.n else None
+        return {**size, **about, "result": result}
+    result = json_ready(state.result().to_dict()) if state.n else None
+    return {**size, "parameters": json_ready(state._parameters()), "result": result}

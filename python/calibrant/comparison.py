@@ -1,0 +1,381 @@
+"""Two or more models on the same rows: which is better at what, and could it be chance?"""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibrant import _core, scorecards
+from calibrant._labels import class_codes
+from calibrant._result import Result
+from calibrant._scorecard_stream import Scorecard
+from calibrant.means import NanPolicy, check_nan_policy
+
+if TYPE_CHECKING:
+    from calibrant._paired_stream import PairedScores
+
+__all__ = ["Comparison", "ComparisonSums", "Difference", "ScoreDifferences", "compare"]
+
+#: Per score: what it is called, and whether more is better.
+SCORES = {
+    "brier": ("Brier score", False),
+    "log": ("log score", False),
+    "spherical": ("spherical score", True),
+    "hit_rate": ("hit rate", True),
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Difference(Result):
+    """How much a score of the first model exceeds that of the second.
+
+    Attributes
+    ----------
+    value : float or None
+        The mean difference, first minus second; None where it is undefined.
+    low, high : float or None
+        Ends of its confidence interval.
+    standard_error : float or None
+    pvalue : float or None
+        Two-sided, of the hypothesis that both are equally good.
+    better : {"first", "second", ""}
+        Which one is, if the interval leaves no doubt.
+    reason : str
+        Why it is undefined; else empty.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    standard_error: float | None
+    pvalue: float | None
+    better: Literal["first", "second", ""]
+    reason: str = ""
+
+
+@dataclass(frozen=True, repr=False)
+class ScoreDifferences(Result):
+    """The differences between two models' scores on the same rows, first minus second.
+
+    Iterating gives (name, difference).
+
+    Attributes
+    ----------
+    brier, log, spherical, hit_rate : Difference
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    """
+
+    brier: Difference
+    log: Difference
+    spherical: Difference
+    hit_rate: Difference
+    n: int
+    n_omitted: int = 0
+
+    def __iter__(self) -> Iterator[tuple[str, Difference]]:
+        return ((name, getattr(self, name)) for name in SCORES)
+
+
+def core_pair(q_lim: Any) -> _core.PairedScores:
+    """Make an empty accumulator of the core."""
+    if not isinstance(q_lim, numbers.Real):
+        raise TypeError(f"q_lim must be a real number, got {q_lim!r}")
+    return _core.PairedScores(float(q_lim))
+
+
+def differences_of(state: _core.PairedScores, confidence_level: float) -> ScoreDifferences:
+    """Read the differences off an accumulator of the core."""
+    quantile = scorecards.normal_quantile(scorecards.check_level(confidence_level))
+    found = {}
+    for name, (value, error) in state.differences().items():
+        if name == "log" and state.zeros:
+            reason = "a model gave probability 0 to what happened"
+            found[name] = Difference(None, None, None, None, None, "", reason)
+            continue
+        low, high = value - quantile * error, value + quantile * error
+        found[name] = Difference(
+            value, low, high, error, _pvalue(value, error), _better(name, low, high)
+        )
+    return ScoreDifferences(**found, n=state.n, n_omitted=state.n_omitted)
+
+
+def _pvalue(value: float, error: float) -> float:
+    if error == 0.0:
+        return 1.0 if value == 0.0 else 0.0
+    return float(_core.normal_two_sided([value / error])[0])
+
+
+def _better(name: str, low: float, high: float) -> Literal["first", "second", ""]:
+    if low <= 0.0 <= high:
+        return ""
+    return "first" if (low > 0.0) == SCORES[name][1] else "second"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """Models on the same rows.
+
+    Attributes
+    ----------
+    scorecards : dict of Scorecard
+        By the name of the model.
+    differences : dict of ScoreDifferences
+        By a pair of names.
+    n, n_omitted : int
+        Rows taken in, and rows dropped because a value was missing.
+    confidence_level : float
+        Of the intervals, each by itself.
+    """
+
+    scorecards: dict[str, scorecards.Scorecard]
+    differences: dict[tuple[str, str], ScoreDifferences]
+    n: int
+    n_omitted: int
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as nested dicts and lists, ready for JSON."""
+        return {
+            "scorecards": {name: card.to_dict() for name, card in self.scorecards.items()},
+            "differences": [
+                {"first": first, "second": second, "score": score, **difference.to_dict()}
+                for (first, second), scores in self.differences.items()
+                for score, difference in scores
+            ],
+            **{f.name: getattr(self, f.name) for f in fields(self)[2:]},
+        }
+
+    def verdicts(self) -> list[str]:
+        """Return a sentence for each pair: which model is better at what."""
+        return [_verdict(pair, scores) for pair, scores in self.differences.items()]
+
+    def __repr__(self) -> str:
+        omitted = f", {self.n_omitted} omitted" if self.n_omitted else ""
+        level = f"{100 * self.confidence_level:g}%"
+        lines = [f"Comparison on {self.n} rows{omitted}, {level} intervals", *_values(self)]
+        for (first, second), scores in self.differences.items():
+            lines += ["", f"  {first} minus {second}"]
+            lines += [_line(name, d, first, second) for name, d in scores]
+        return "\n".join([*lines, "", *(f"  {text}" for text in self.verdicts())])
+
+
+def _values(comparison: Comparison) -> list[str]:
+    names = ("brier", "log", "spherical", "hit_rate", "ece", "accuracy")
+    cards = comparison.scorecards
+    wide = max(len("model"), *map(len, cards))
+    head = "".join(f"{name.replace('_', ' '):>11}" for name in names)
+    rows = [
+        f"  {name:<{wide}}" + "".join(f"{_number(getattr(card, n).value):>11}" for n in names)
+        for name, card in cards.items()
+    ]
+    return [f"  {'model':<{wide}}{head}", *rows]
+
+
+def _line(name: str, d: Difference, first: str, second: str) -> str:
+    title = f"    {SCORES[name][0]:<15}"
+    if d.value is None:
+        return f"{title}  undefined: {d.reason}"
+    better = {"first": f"{first} is better", "second": f"{second} is better", "": "no clear winner"}
+    interval = f"{_number(d.low)} to {_number(d.high)}"
+    return f"{title}  {_number(d.value):>9}  {interval:<21}  {better[d.better]}"
+
+
+def _number(x: float | None) -> str:
+    return (
+        "undefined" if x is None else f"{x:.5f}" if x == 0 or 1e-4 <= abs(x) < 1e3 else f"{x:.2e}"
+    )
+
+
+def _verdict(pair: tuple[str, str], scores: ScoreDifferences) -> str:
+    first, second = pair
+    wins = {"first": first, "second": second}
+    parts = []
+    for side, name in wins.items():
+        won = [SCORES[score][0] for score, d in scores if d.better == side]
+        if won:
+            *others, last = won
+            listed = f"{', '.join(others)} and {last}" if others else last
+            parts.append(f"{name} is better by {listed}")
+    if not parts:
+        return f"{first} and {second}: chance may explain all differences."
+    return f"{'; '.join(parts)}."
+
+
+class ComparisonSums:
+    """What `compare` sums up, for rows that come in batches.
+
+    Parameters
+    ----------
+    models : sequence of str
+        At least two names.
+    n_bins, q_lim
+        As for `calibrant.scorecard`.
+
+    Examples
+    --------
+    >>> sums = ComparisonSums(["old", "new"])
+    >>> sums.update([1, 0], {"old": [0.75, 0.5], "new": [0.75, 0.25]})
+    >>> sums.result().differences["old", "new"].brier.value
+    0.09375
+    """
+
+    def __init__(self, models: Any, *, n_bins: int = 15, q_lim: float = 0.0) -> None:
+        from calibrant._paired_stream import PairedScores
+
+        names = [str(name) for name in models]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ValueError(
+                f"a comparison needs two models or more, of different names; got {names}"
+            )
+        self.scorecards = {name: Scorecard(n_bins=n_bins, q_lim=q_lim) for name in names}
+        self.pairs: dict[tuple[str, str], PairedScores] = {
+            pair: PairedScores(q_lim=q_lim) for pair in itertools.combinations(names, 2)
+        }
+
+    def update(
+        self,
+        y_true: ArrayLike,
+        probas: Mapping[str, ArrayLike],
+        *,
+        sample_weight: ArrayLike | None = None,
+        pos_label: object | None = None,
+        labels: ArrayLike | None = None,
+        nan_policy: NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows; the arguments are those of `compare`."""
+        if list(probas) != list(self.scorecards):
+            raise ValueError(f"probas must be of {list(self.scorecards)}, got {list(probas)}")
+        omit = check_nan_policy(nan_policy)
+        first = next(iter(probas.values()))
+        codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
+        if omit:
+            codes = without_gaps(codes, probas, sample_weight)
+        batch = self.empty()
+        for (one, other), pair in batch.pairs.items():
+            pair._add(
+                codes, probas[one], probas[other], sample_weight, omit,
+                (f"probas[{one!r}]", f"probas[{other!r}]"),
+            )  # fmt: skip
+        for name, card in batch.scorecards.items():
+            card.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)
+        self.merge(batch)
+
+    def empty(self) -> ComparisonSums:
+        """Return one like this without rows."""
+        parameters: Any = next(iter(self.scorecards.values()))._parameters()
+        return ComparisonSums(list(self.scorecards), **parameters)
+
+    def merge(self, other: ComparisonSums) -> Self:
+        """Add the rows of another comparison of the same models."""
+        if list(self.scorecards) != list(other.scorecards):
+            raise ValueError(
+                f"cannot merge models {list(other.scorecards)} into {list(self.scorecards)}"
+            )
+        for name, card in self.scorecards.items():
+            card.merge(other.scorecards[name])
+        for pair, sums in self.pairs.items():
+            sums.merge(other.pairs[pair])
+        return self
+
+    @property
+    def n(self) -> int:
+        """The number of rows so far."""
+        return next(iter(self.scorecards.values())).n
+
+    def result(self, confidence_level: float = 0.95) -> Comparison:
+        """Return the comparison of the rows so far.
+
+        Raises
+        ------
+        ValueError
+            If there is no row, or none with a positive weight.
+        """
+        cards = {name: card.result(confidence_level) for name, card in self.scorecards.items()}
+        differences = {pair: sums.result(confidence_level) for pair, sums in self.pairs.items()}
+        first = next(iter(self.scorecards.values()))
+        return Comparison(cards, differences, first.n, first.n_omitted, confidence_level)
+
+
+def compare(
+    y_true: ArrayLike,
+    probas: Mapping[str, ArrayLike],
+    *,
+    n_bins: int = 15,
+    q_lim: float = 0.0,
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> Comparison:
+    """Compare two models or more on the same rows.
+
+    Parameters
+    ----------
+    probas : dict of arrays, all of shape (n,) or all (n, k)
+        The probabilities of each model, by its name.
+    n_bins, q_lim, confidence_level
+        As for `scorecard`.
+    y_true, sample_weight, pos_label, labels, nan_policy
+        As for `brier_score`. With "omit", a row is left out if a value of any model is missing.
+
+    Returns
+    -------
+    Comparison
+        A scorecard for each model, and for each pair the differences of their scores, with
+        intervals and p-values.
+
+    Notes
+    -----
+    Differences are paired: of d_i = t_i(first) - t_i(second), the terms of row i, the mean and
+    its standard error sqrt(sum w (d - mean)^2) / W are taken, W = sum w. What makes a row hard
+    for both cancels. Calibration errors are no means over rows: they are in the scorecards, each
+    with its own interval.
+
+    Examples
+    --------
+    >>> y = [1, 0, 1, 1, 0, 0]
+    >>> compare(y, {"bold": [0.9, 0.1, 0.8, 0.9, 0.2, 0.1], "shy": [0.6, 0.5, 0.6, 0.5, 0.4, 0.5]})
+    Comparison on 6 rows, 95% intervals
+      model      brier        log  spherical   hit rate        ece   accuracy
+      bold     0.02000    0.14462    0.98597    1.00000    0.13333    0.86535
+      shy      0.20500    0.60199    0.76958    0.66667    0.28333    0.54772
+    <BLANKLINE>
+      bold minus shy
+        Brier score       -0.18500  -0.22973 to -0.14027   bold is better
+        log score         -0.45736  -0.56635 to -0.34838   bold is better
+        spherical score    0.21639  0.15972 to 0.27307     bold is better
+        hit rate           0.33333  -0.04386 to 0.71053    no clear winner
+    <BLANKLINE>
+      bold is better by Brier score, log score and spherical score.
+    """
+    sums = ComparisonSums(probas, n_bins=n_bins, q_lim=q_lim)
+    sums.update(
+        y_true, {str(name): p for name, p in probas.items()}, sample_weight=sample_weight,
+        pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+    )  # fmt: skip
+    return sums.result(confidence_level)
+
+
+def without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[np.float64]:
+    """Labels that are missing wherever anything is, so that all models leave out the same rows."""
+    labels = np.array(codes, np.float64)
+    for values in (*probas.values(), weight):
+        if values is not None and len(values) == len(labels):  # else the core refuses it
+            gaps = np.isnan(_numbers(values))
+            labels[gaps if gaps.ndim == 1 else gaps.any(axis=1)] = np.nan
+    return labels
+
+
+def _numbers(values: Any) -> NDArray[np.float64]:
+    array = np.asarray(values)
+    if array.dtype == object and len(array) and hasattr(array[0], "__len__"):
+        array = np.stack(list(array))  # lists of Arrow
+    return np.asarray(array, np.float64)

@@ -1,0 +1,373 @@
+"""All that one pass over a table of predictions gathers, to be scored, reported or merged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+import numpy as np
+
+from calibrant import _evidence_bytes, scorecards, streaming
+from calibrant._accumulator import Accumulator
+from calibrant._core import __version__
+from calibrant._groups import group_codes
+from calibrant.io import Missing, Scan, scan
+from calibrant.io._batches import Batch, count_missing
+from calibrant.means import SPECTRUM_POWERS, NanPolicy
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from calibrant.io._parts import Columns
+
+__all__ = ["EVERYTHING", "Evidence"]
+
+#: What a report needs besides the scorecard.
+EVERYTHING = ("spectrum",)
+#: Which class each accumulator but the scorecards is of.
+_PARTS: dict[str, type[Accumulator[Any]]] = {
+    "spectrum": streaming.RiskProfile,
+    "assessment": streaming.Assessment,
+    "intervals": streaming.Intervals,
+}
+
+
+class Evidence:
+    """The accumulators of one pass over a table, filled together.
+
+    Parameters
+    ----------
+    gather : collection of str
+        What to gather besides the scorecard: "spectrum", for a report; "assessment" where there
+        are several classes. None where the scorecard is all that is wanted.
+    levels : sequence of float
+        The nominal levels of prediction intervals, if there are some.
+    width_edges : sequence of float
+        As for `streaming.Intervals`.
+    n_bins, q_lim
+        As for `calibrant.scorecard`.
+    classes : sequence, optional
+        The labels in the order of their codes, to be shown.
+
+    Attributes
+    ----------
+    scorecard : streaming.Scorecard
+        Of all rows; without rows where the table has intervals and no probabilities.
+    spectrum : streaming.RiskProfile or None
+        With the powers of `calibrant.mean_spectrum`.
+    assessment : streaming.Assessment or None
+    intervals : streaming.Intervals or None
+    groups : dict of streaming.Scorecard
+        By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
+    coverage_hsic : None
+        The place of a `streaming.CoverageHSIC`.
+    classes : tuple
+    source : dict
+        What the rows were read from and how; the versions; ready for JSON.
+
+    Examples
+    --------
+    >>> evidence = Evidence.of({"y": [1, 0, 1], "p": [0.75, 0.25, 0.5]})
+    >>> evidence.scorecard.result().brier.value
+    0.125
+    >>> Evidence.from_bytes(evidence.to_bytes()) == evidence
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        gather: Collection[str] = EVERYTHING,
+        levels: Sequence[float] = (),
+        width_edges: Sequence[float] = (),
+        n_bins: int = 15,
+        q_lim: float = 0.0,
+        classes: Sequence[Any] = (),
+    ) -> None:
+        known = set(_PARTS) - {"intervals"}
+        if set(gather) - known:
+            raise ValueError(f"gather must hold {sorted(known)}, found {sorted(gather)}")
+        self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
+        self.coverage_hsic: streaming.CoverageHSIC | None = None
+        self.spectrum = self.assessment = self.intervals = None
+        if "spectrum" in gather:
+            self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
+        if "assessment" in gather:
+            self.assessment = streaming.Assessment(q_lim=q_lim)
+        if levels:
+            self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
+        self.groups: dict[Any, streaming.Scorecard] = {}
+        self.classes = tuple(classes)
+        self._settings: dict[str, Any] = {
+            "gather": [name for name in _PARTS if name in gather],
+            "levels": list(levels), "width_edges": list(width_edges),
+            "n_bins": n_bins, "q_lim": q_lim,
+        }  # fmt: skip
+        self.source: dict[str, Any] = {
+            "files": [],
+            "missing": {},
+            "settings": dict(self._settings),
+            "versions": {"calibrant": __version__, "numpy": np.__version__},
+        }
+
+    @classmethod
+    def of(
+        cls,
+        table: Any,
+        *,
+        gather: Collection[str] = EVERYTHING,
+        n_bins: int = 15,
+        q_lim: float = 0.0,
+        progress: Callable[[int], None] | None = None,
+        missing: Missing = "refuse",
+        **roles: Any,
+    ) -> Self:
+        """Read a table in one pass, by several threads.
+
+        Parameters
+        ----------
+        table : as for `calibrant.io.scan`, or what it returned
+        gather, n_bins, q_lim
+            As for the class; "assessment" is added to what is gathered where there are several
+            classes. Intervals are gathered where there are some.
+        progress : callable, optional
+            Called about ten times a second with the number of rows so far.
+        missing, **roles
+            As for `calibrant.io.scan`.
+        """
+        rows = table if isinstance(table, Scan) else scan(table, missing=missing, **roles)
+        if gather and rows.has_classes:
+            gather = {*gather, "assessment"}
+        empty = cls(
+            gather=gather if rows.roles.prob else (), n_bins=n_bins, q_lim=q_lim,
+            levels=rows.roles.intervals.levels, width_edges=_width_edges(rows),
+            classes=rows.classes or (),
+        )  # fmt: skip
+        found = rows.reduce(lambda: _Reader(empty.empty(), rows), progress).evidence
+        if found.n + found.n_omitted == 0:
+            raise ValueError(f"{rows.name}: there are no rows to score")
+        found.source.update(rows.to_dict())
+        return found
+
+    @property
+    def _counted(self) -> streaming.Scorecard | streaming.Intervals:
+        return self.scorecard if self.scorecard.n or self.intervals is None else self.intervals
+
+    @property
+    def n(self) -> int:
+        """The number of rows so far."""
+        return self._counted.n
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        return self._counted.n_omitted
+
+    @property
+    def table(self) -> streaming.ScoreTable | None:
+        """A copy of the scorecard's table of scores; None where there are no probabilities."""
+        return self.scorecard.table if self.scorecard.n else None
+
+    def _parts(self) -> Iterator[tuple[str, Accumulator[Any]]]:
+        """What there is besides the scorecards."""
+        for name in _PARTS:
+            part = getattr(self, name)
+            if part is not None:
+                yield name, part
+
+    def update(
+        self,
+        y_true: Any,
+        y_proba: Any = None,
+        *,
+        intervals: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        nan_policy: NanPolicy = "raise",
+    ) -> None:
+        """Add a batch of rows to all accumulators, or to none if a row is refused.
+
+        The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., and of
+        `streaming.Intervals`.
+        """
+        batch = self.empty()
+        batch._add(y_true, y_proba, intervals, sample_weight, groups, nan_policy)
+        self.merge(batch)
+
+    def _add(
+        self, y_true: Any, y_proba: Any, intervals: Any, weight: Any, groups: Any,
+        nan_policy: NanPolicy,
+    ) -> None:  # fmt: skip
+        if y_proba is not None:
+            self._add_scores(y_true, y_proba, weight, groups, nan_policy == "omit")
+            for part in (self.spectrum, self.assessment):
+                if part is not None:
+                    part.update(y_true, y_proba, sample_weight=weight, nan_policy=nan_policy)
+        if self.intervals is not None and intervals is not None:
+            self.intervals.update(y_true, intervals, sample_weight=weight, nan_policy=nan_policy)
+
+    def _add_scores(self, y_true: Any, y_proba: Any, weight: Any, groups: Any, omit: bool) -> None:
+        state = self.scorecard._state
+        if groups is None:
+            state.update(y_true, y_proba, weight, omit)
+            return
+        codes, keys = group_codes(groups, omit=omit)
+        if (codes < 0).any():  # rows without a key are left out
+            y_true = np.where(codes < 0, np.nan, np.asarray(y_true, np.float64))
+        state.update(y_true, y_proba, weight, omit)
+        of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
+        parts = of_group.by_group(y_true, y_proba, weight, omit, codes, len(keys))
+        for key, part in zip(keys, parts[:-1], strict=True):
+            if part.n or part.n_omitted:
+                self._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
+
+    def _add_group(self, key: Any, card: streaming.Scorecard) -> None:
+        known = self.groups.setdefault(key, card)
+        if known is not card:
+            known.merge(card)
+
+    def empty(self) -> Self:
+        """Return one like this without rows."""
+        return type(self)(classes=self.classes, **self._settings)
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows of another; both must have gathered the same with the same settings."""
+        if not isinstance(other, Evidence):
+            raise TypeError(f"cannot merge {type(other).__name__} into Evidence")
+        if self.classes != other.classes:
+            raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
+        mine, others = dict(self._parts()), dict(other._parts())
+        for name in sorted(mine.keys() ^ others.keys()):
+            raise ValueError(f"cannot merge: only one of the two has gathered the {name}")
+        # Aside, so that whatever is refused leaves all as it was.
+        merged = {name: part.copy().merge(others[name]) for name, part in mine.items()}
+        self.scorecard = self.scorecard.copy().merge(other.scorecard)
+        for name, part in merged.items():
+            setattr(self, name, part)
+        for key, group in other.groups.items():
+            self._add_group(key, group.copy())
+        self._merge_source(other.source)
+        return self
+
+    def _merge_source(self, other: dict[str, Any]) -> None:
+        files = self.source["files"]
+        files.extend(name for name in other["files"] if name not in files)
+        missing = self.source["missing"]
+        for column, n in other["missing"].items():
+            missing[column] = missing.get(column, 0) + n
+        for name, value in other.items():
+            self.source.setdefault(name, value)
+
+    def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
+        """Return the scorecard of the rows so far, with those of the groups."""
+        card = self.scorecard.result(confidence_level)
+        for key in sorted_keys(self.groups):
+            card.groups[key] = self.groups[key]._card(confidence_level)
+        return card
+
+    def to_bytes(self) -> bytes:
+        """Return all accumulators as bytes, each with its own checksum."""
+        states = {"scorecard": self.scorecard.to_bytes()}
+        states.update((name, part.to_bytes()) for name, part in self._parts())
+        keys = sorted_keys(self.groups)
+        states.update((f"group {i}", self.groups[key].to_bytes()) for i, key in enumerate(keys))
+        head = {
+            "settings": self._settings,
+            "classes": list(self.classes),
+            "groups": keys,
+            "source": self.source,
+        }
+        return _evidence_bytes.pack(head, states)
+
+    @classmethod
+    def from_bytes(cls, state: Buffer) -> Self:
+        """Return what `to_bytes` made bytes of.
+
+        Raises
+        ------
+        ValueError
+            If they are damaged, or of a newer version. Bytes from anywhere are safe to try.
+        """
+        head, states = _evidence_bytes.unpack(bytes(state))
+        try:
+            made = cls(classes=head["classes"], **head["settings"])
+            made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
+            for name, part in made._parts():
+                setattr(made, name, type(part).from_bytes(states[name]))
+            for i, key in enumerate(head["groups"]):
+                made.groups[key] = streaming.Scorecard.from_bytes(states[f"group {i}"])
+            made.source = dict(head["source"])
+        except (KeyError, TypeError) as error:
+            raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
+        return made
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the evidence whose bytes are in a file; errors name it."""
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Evidence):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]  # it changes with every update
+
+    def __repr__(self) -> str:
+        groups = f", {len(self.groups)} groups" if self.groups else ""
+        return f"Evidence(n={self.n}{groups})"
+
+
+def sorted_keys(keys: Collection[Any]) -> list[Any]:
+    """Return the keys in order; of several kinds, kind by kind."""
+    return sorted(keys, key=lambda key: (type(key).__name__, key))
+
+
+def _plain_key(key: Any) -> Any:
+    return key if isinstance(key, (bool, int, float, str)) else str(key)
+
+
+def _width_edges(rows: Scan) -> list[float]:
+    """Edges that cut the widths of the first rows, at the first level, into four like parts."""
+    if not rows.roles.intervals.levels or not rows.can_be_read_again:
+        return []
+    bounds = rows.roles.intervals
+    for columns in rows.columns():
+        low, high = (np.asarray(columns[names[0]], float) for names in (bounds.low, bounds.high))
+        widths = high - low
+        widths = widths[np.isfinite(widths) & (widths > 0)]
+        cuts = np.quantile(widths, [0.25, 0.5, 0.75]) if widths.size else np.empty(0)
+        return [float(f"{edge:.3g}") for edge in np.unique(cuts)]
+    return []
+
+
+E = TypeVar("E", bound=Evidence)
+
+
+class _Reader(Generic[E]):
+    """Evidence that takes columns as they were read."""
+
+    def __init__(self, evidence: E, rows: Scan) -> None:
+        self.evidence = evidence
+        self._rows = rows
+
+    def take(self, columns: Columns) -> int:
+        reading = self._rows.reading
+        batch: Batch = reading.batch(columns)
+        if reading.skip_missing:
+            missing = self.evidence.source["missing"]
+            for name in self._rows.roles.columns:
+                missing[name] = missing.get(name, 0) + count_missing(columns[name])
+        self.evidence._add(
+            batch.y_true, batch.y_proba, batch.intervals, batch.sample_weight, batch.groups,
+            "omit" if reading.skip_missing else "raise",
+        )  # fmt: skip
+        return batch.n
+
+    def merge(self, other: Self) -> None:
+        self.evidence.merge(other.evidence)

@@ -1,0 +1,251 @@
+"""Tables of predictions, wherever they are: files of any size, data frames, Arrow streams.
+
+`scan` says which column is what and reads nothing yet; the rows come in batches, so that memory
+does not grow with the table. Files other than NPY and NPZ need pyarrow:
+``pip install "calibrant[arrow]"``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, Self, TypeVar
+
+from calibrant._groups import group_codes
+from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
+from calibrant.io._parts import Columns, Source
+from calibrant.io._passes import Mergeable, reduce_parts
+from calibrant.io._roles import Roles, find_roles
+from calibrant.io._sources import open_source
+
+__all__ = ["Batch", "Missing", "Roles", "Scan", "scan"]
+
+Missing = Literal["refuse", "skip"]
+T = TypeVar("T", bound=Mergeable)
+
+_ROW = re.compile(r"\brow (\d+)((?:, column \d+)?)(?: \(row \d+ of the stream\))?")
+
+
+class Scan:
+    """A table and the roles of its columns, to be read as often as the source allows.
+
+    Attributes
+    ----------
+    roles : Roles
+    classes : tuple or None
+        The labels in the order of their codes, where they are not codes themselves.
+    missing : {"refuse", "skip"}
+    """
+
+    def __init__(
+        self, source: Source, roles: Roles, classes: tuple[tuple[Any, ...] | None, str],
+        missing: Missing,
+    ) -> None:  # fmt: skip
+        self._source = source
+        self.roles = roles
+        self.classes, self._classes_found = classes
+        self.missing = missing
+        self.reading = Reading(roles, self.classes, missing == "skip")
+
+    @property
+    def n_rows(self) -> int | None:
+        """The number of rows, where the source knows it beforehand."""
+        return self._source.n_rows
+
+    @property
+    def can_be_read_again(self) -> bool:
+        """Whether the rows may be read more than once."""
+        return self._source.can_be_read_again
+
+    @property
+    def name(self) -> str:
+        """What messages call the source."""
+        return self._source.name
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the probabilities are of more classes than one."""
+        prob = self.roles.prob
+        return len(prob) > 1 or (len(prob) == 1 and self._source.kinds[prob[0]] == "list")
+
+    def notes(self) -> list[str]:
+        """Return a line for each role: which column, and how it was found."""
+        lines = list(self.roles.lines())
+        if self.classes is not None:
+            lines.append(f"classes = {', '.join(map(str, self.classes))} ({self._classes_found})")
+        return lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is read and how, ready for JSON."""
+        return {
+            "files": list(self._source.files),
+            "roles": self.roles.to_dict(),
+            "classes": None if self.classes is None else list(self.classes),
+            "missing_values": self.missing,
+        }
+
+    def __iter__(self) -> Iterator[Batch]:
+        """Give the rows in order, as batches of arguments for ``update``."""
+        return map(self.reading.batch, self.columns())
+
+    def columns(self) -> Iterator[Columns]:
+        """Give the rows in order, as columns by name."""
+        for part in self._parts():
+            yield from part.read()
+
+    def _parts(self) -> Iterator[Any]:
+        return self._source.parts(self.roles.columns, self.roles.floats)
+
+    def reduce(self, make: Callable[[], T], progress: Callable[[int], None] | None = None) -> T:
+        """Read all rows by several threads, each into an accumulator of its own, and merge them.
+
+        Parameters
+        ----------
+        make : callable
+            Makes an empty accumulator, with ``take(columns)`` and ``merge(other)``.
+        progress : callable, optional
+            Called about ten times a second with the number of rows so far.
+
+        Raises
+        ------
+        ValueError, TypeError
+            About the first bad row, with its file, column and place. Missing values are counted
+            first, if they are refused and the source can be read again.
+        """
+        try:
+            return reduce_parts(
+                self._parts(), make, name_error=self._named_error, progress=progress
+            )
+        except ValueError as error:
+            if "missing value" in str(error) and self._source.can_be_read_again:
+                raise self._refusal(progress) from error
+            raise
+
+    def _refusal(self, progress: Callable[[int], None] | None) -> ValueError:
+        total = reduce_parts(
+            self._parts(), lambda: MissingCounts(self.roles), name_error=self._named_error,
+            progress=progress,
+        )  # fmt: skip
+        counts = ", ".join(f"{n} in {name!r}" for name, n in total.counts.items() if n)
+        return ValueError(
+            f"{self.name}: missing values: {counts}; fill them, or leave such rows out and count "
+            'them with missing="skip" (--missing skip)'
+        )
+
+    def _named_error(self, error: Exception, file: str, first_row: int) -> Exception:
+        """The error in terms of the file: its name, its columns, its rows."""
+        text = str(error)
+        roles = self.roles
+        bounds = roles.intervals
+        for end, names in (
+            ("[0]", bounds.low),
+            ("[1]", bounds.high),
+            ("", (*bounds.low, *bounds.high)),
+        ):
+            text = text.replace(f"intervals{end}", f"column {', '.join(names)!r}")
+        prob = ", ".join(roles.prob)
+        arguments = {"y_true": roles.label, "y_proba": prob, "sample_weight": roles.weight}
+        for argument, column in {**arguments, "groups": roles.group}.items():
+            text = re.sub(rf"\b{argument}\b", f"column {column!r}", text)
+        text = _ROW.sub(lambda match: f"row {first_row + int(match[1])}{match[2]}", text)
+        text = text.replace('nan_policy="omit"', 'missing="skip" (--missing skip)')
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        return kind(f"{file}: {text}")
+
+
+class MissingCounts:
+    """How many values are missing, by column."""
+
+    def __init__(self, roles: Roles) -> None:
+        self.counts = dict.fromkeys(roles.columns, 0)
+        self._group = roles.group
+
+    def take(self, columns: Columns) -> int:
+        """Count those of a batch, and return its rows."""
+        n = 0
+        for name in self.counts:
+            column = columns[name]
+            n = len(column)
+            if name == self._group:
+                self.counts[name] += int((group_codes(column, omit=True)[0] < 0).sum())
+            else:
+                self.counts[name] += count_missing(column)
+        return n
+
+    def merge(self, other: Self) -> None:
+        """Add those of another thread."""
+        for name, n in other.counts.items():
+            self.counts[name] += n
+
+
+def scan(
+    table: Any,
+    *,
+    label: str | None = None,
+    prob: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    low: str | Sequence[str] | None = None,
+    high: str | Sequence[str] | None = None,
+    level: float | Sequence[float] | None = None,
+    classes: Sequence[Any] | None = None,
+    positive: Any = None,
+    missing: Missing = "refuse",
+) -> Scan:
+    """Find the columns of a table of predictions; the rows are read later, in batches.
+
+    Parameters
+    ----------
+    table : path, list of paths, data frame, dict of arrays, or Arrow stream
+        A Parquet, Arrow IPC, CSV, NPY or NPZ file, a folder of them or a pattern with ``*``; a
+        pandas or polars DataFrame, a DuckDB relation, an Arrow table, or anything else with
+        ``__arrow_c_stream__``.
+    label : str, optional
+        The column of what happened. Columns that are not named are guessed from names and types;
+        `Scan.notes` says how.
+    prob : str or sequence of str, optional
+        The column of the probability of class 1, or of lists with one for each class; or several
+        columns, one for each class.
+    weight : str, optional
+        The column of weights.
+    group : str, optional
+        The column of keys of groups; never guessed.
+    low, high : str or sequence of str, optional
+        The columns of lower and of upper bounds of prediction intervals, one for each level.
+    level : float or sequence of float, optional
+        The nominal levels of the intervals; read off names like low_90 and high_90, if it can be.
+    classes : sequence, optional
+        The labels in the order of the probabilities, where they are not codes 0, 1, ...
+    positive : optional
+        The label of class 1 of two.
+    missing : {"refuse", "skip"}
+        What to do with rows in which a value is missing.
+
+    Examples
+    --------
+    >>> found = scan({"y": [1, 0, 1], "p": [0.75, 0.25, 0.5]})
+    >>> found.notes()
+    ['label = y (guessed from its name)', 'prob = p (guessed from its name)']
+    >>> [batch.n for batch in found]
+    [3]
+    """
+    if missing not in ("refuse", "skip"):
+        raise ValueError(f"missing must be 'refuse' or 'skip', got {missing!r}")
+    source = open_source(table)
+    roles = find_roles(
+        source, label=label, prob=prob, weight=weight, group=group, low=low, high=high, level=level
+    )
+    _check_kinds(source, roles)
+    return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)
+
+
+def _check_kinds(source: Source, roles: Roles) -> None:
+    for name in roles.floats:
+        kind = source.kinds[name]
+        fitting = ("float", "integer", "boolean") + (("list",) if (name,) == roles.prob else ())
+        if kind in fitting or any(file.endswith((".csv", ".tsv")) for file in source.files):
+            continue  # CSV: text here may be one bad row, which the reader will name
+        raise TypeError(
+            f"{source.name}: column {name!r} must hold numbers, it holds "
+            f"{'text' if kind == 'text' else 'something else'}; convert it, or name another"
+        )

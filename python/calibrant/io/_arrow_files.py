@@ -1,0 +1,248 @@
+"""Parquet, Arrow IPC and CSV, read by pyarrow in batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+from calibrant.io._parts import BATCH_ROWS, Columns, Kind, Part, needs_pyarrow
+
+__all__ = ["CsvFile", "IpcFile", "ParquetFile", "batches_of", "kinds_of"]
+
+#: Column chunks beyond this size, in bytes, are read as they are decoded, not in one piece.
+_LARGE_CHUNK = 2**26
+#: Row groups beyond this number of rows are scored by several threads while they are read.
+_LARGE_GROUP = 2**23
+
+_ARROW_TYPES: dict[Kind, tuple[str, ...]] = {
+    "boolean": ("boolean",),
+    "integer": ("integer",),
+    "float": ("floating", "null"),  # a column without values may be anything
+    "text": ("string", "large_string", "string_view"),
+    "list": ("list", "large_list", "fixed_size_list"),
+}
+
+
+def kinds_of(schema: Any, name: str) -> dict[str, Kind]:
+    """Return what the columns of an Arrow schema hold."""
+    kinds: dict[str, Kind] = {}
+    for field in schema:
+        if field.name in kinds:
+            raise ValueError(
+                f"{name}: there are two columns {field.name!r}; rename or drop one of them"
+            )
+        kinds[field.name] = _kind(field.type)
+    return kinds
+
+
+def _kind(arrow_type: Any) -> Kind:
+    types = needs_pyarrow("a table").types
+    if types.is_dictionary(arrow_type):
+        arrow_type = arrow_type.value_type
+    for kind, names in _ARROW_TYPES.items():
+        if any(getattr(types, f"is_{name}")(arrow_type) for name in names):
+            return kind
+    return "other"
+
+
+def batches_of(batch: Any) -> Iterator[Columns]:
+    """Cut a batch into pieces of the usual size; nothing is copied."""
+    for start in range(0, batch.num_rows, BATCH_ROWS):
+        piece = batch.slice(start, BATCH_ROWS)
+        yield {name: piece.column(i) for i, name in enumerate(piece.schema.names)}
+
+
+class _File:
+    """One file, and how errors of pyarrow become errors that name it."""
+
+    can_be_read_again = True
+    _what: str
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = str(path)
+        self.files = (self.name,)
+        self.arrow = needs_pyarrow(f"{self.name}: {self._what}")
+
+    @contextmanager
+    def _errors_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            text = " ".join(str(error).split()).rstrip(".")
+            if "UTF8" in text or "utf-8" in text:
+                raise ValueError(
+                    f"{self.name}: not in UTF-8; save it again in that encoding ({text})"
+                ) from error
+            if isinstance(error, OSError) and error.errno is not None:
+                raise OSError(error.errno, error.strerror or text, self.name) from error
+            raise ValueError(
+                f"{self.name}: cannot be read as {self._what}, it may be damaged or cut short; "
+                f"write it again ({text})"
+            ) from error
+
+    def _one_by_one(self, batches: Iterable[Any], first_row: int = 0) -> Iterator[Part]:
+        """Parts of batches that come in order; whoever asks for the next one reads it."""
+        with self._errors_named():
+            for batch in batches:
+                for piece in batches_of(batch):
+                    yield Part(self.name, first_row, partial(iter, (piece,)))
+                    first_row += len(next(iter(piece.values())))
+
+
+class ParquetFile(_File):
+    """A Parquet file; its row groups are read in parallel."""
+
+    _what = "Parquet"
+
+    @cached_property
+    def _head(self) -> tuple[Any, dict[str, Kind]]:
+        from pyarrow import parquet
+
+        with self._errors_named(), parquet.ParquetFile(self.path) as file:
+            return file.metadata, kinds_of(file.schema_arrow, self.name)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._head[0].num_rows)
+
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        return self._head[1]
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:  # noqa: ARG002
+        metadata, _ = self._head
+        first_row = 0
+        for group in range(metadata.num_row_groups):
+            rows = metadata.row_group(group).num_rows
+            if rows > _LARGE_GROUP:
+                batches = self._batches(group, columns, use_threads=True)
+                yield from self._one_by_one(batches, first_row)
+            else:
+                yield Part(self.name, first_row, partial(self._read, group, columns))
+            first_row += rows
+
+    def _read(self, group: int, columns: Sequence[str]) -> Iterator[Columns]:
+        with self._errors_named():
+            for batch in self._batches(group, columns, use_threads=False):
+                yield from batches_of(batch)
+
+    def _batches(self, group: int, columns: Sequence[str], use_threads: bool) -> Iterator[Any]:
+        from pyarrow import parquet
+
+        metadata, _ = self._head
+        about = metadata.row_group(group)
+        largest = max(about.column(i).total_compressed_size for i in range(about.num_columns))
+        # A file of its own: readers are not to be shared between threads.
+        with parquet.ParquetFile(
+            self.path, metadata=metadata, buffer_size=2**22 if largest > _LARGE_CHUNK else 0
+        ) as file:
+            yield from file.iter_batches(
+                BATCH_ROWS, row_groups=[group], columns=list(columns), use_threads=use_threads
+            )
+
+
+class IpcFile(_File):
+    """An Arrow IPC file or stream, also known as Feather."""
+
+    _what = "Arrow IPC"
+    n_rows: int | None = None  # it does not say
+
+    @cached_property
+    def _is_stream(self) -> bool:
+        with self.path.open("rb") as file:
+            return file.read(6) != b"ARROW1"
+
+    def _open(self, columns: Sequence[str] | None = None) -> Any:
+        ipc = self.arrow.ipc
+        options = None
+        if columns is not None:
+            places = [i for i, name in enumerate(self.kinds) if name in columns]
+            options = ipc.IpcReadOptions(included_fields=places)
+        opened = ipc.open_stream if self._is_stream else ipc.open_file
+        return opened(self.arrow.memory_map(self.name), options=options)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        with self._errors_named(), self._open() as reader:
+            return kinds_of(reader.schema, self.name)
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:  # noqa: ARG002
+        yield from self._one_by_one(self._batches(columns))
+
+    def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        with self._open(columns) as reader:
+            if self._is_stream:
+                yield from reader
+                return
+            for i in range(reader.num_record_batches):
+                yield reader.get_batch(i)
+
+
+class CsvFile(_File):
+    """Text with separators, compressed or not; the first line names the columns."""
+
+    _what = "CSV"
+    n_rows: int | None = None
+
+    def _open(
+        self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
+    ) -> Any:
+        from pyarrow import csv
+
+        suffixes = [suffix.lower() for suffix in self.path.suffixes]
+        return csv.open_csv(
+            self.name,
+            read_options=csv.ReadOptions(block_size=2**22),
+            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in suffixes else ","),
+            convert_options=csv.ConvertOptions(
+                include_columns=None if columns is None else list(columns),
+                column_types=types,
+                strings_can_be_null=True,
+            ),
+        )
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        with self._errors_named():
+            if self.path.stat().st_size == 0:
+                raise ValueError(f"{self.name}: the file is empty; its first line names columns")
+            with self._open() as reader:
+                return kinds_of(reader.schema, self.name)
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:
+        yield from self._one_by_one(self._batches(columns, floats))
+
+    def _batches(self, columns: Sequence[str], floats: Sequence[str]) -> Iterator[Any]:
+        try:
+            with self._open(columns, dict.fromkeys(floats, self.arrow.float64())) as reader:
+                yield from reader
+        except self.arrow.ArrowInvalid as error:
+            if "conversion error" in str(error):
+                self._refuse_text(floats)
+            raise
+
+    def _refuse_text(self, columns: Sequence[str]) -> None:
+        """Look for the first value that is no number, and say where it is."""
+        row = 0
+        with self._open(columns, dict.fromkeys(columns, self.arrow.string())) as reader:
+            for batch in reader:
+                for i, values in enumerate(zip(*batch.to_pydict().values(), strict=True)):
+                    for name, text in zip(batch.schema.names, values, strict=True):
+                        if text is not None and not _is_number(text):
+                            raise ValueError(
+                                f"{self.name}: column {name!r} must hold numbers, found {text!r} "
+                                f"at row {row + i}"
+                            )
+                row += batch.num_rows
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

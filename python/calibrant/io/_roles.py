@@ -1,0 +1,222 @@
+"""Which column plays which role: as the user says, or as names and types suggest."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from calibrant.io._interval_roles import IntervalRoles, given_intervals, guess_intervals
+from calibrant.io._parts import Kind, Source
+
+__all__ = ["Roles", "find_roles", "known_column"]
+
+_LABELS = (
+    "y_true", "label", "labels", "y", "target", "outcome", "truth", "actual", "observed", "event",
+    "class",
+)  # fmt: skip
+_PROBS = (
+    "y_proba", "y_prob", "proba", "prob", "p", "probability", "probs", "probas", "probabilities",
+    "y_score", "score", "forecast", "prediction", "pred", "y_pred", "confidence",
+)  # fmt: skip
+_WEIGHTS = ("sample_weight", "weight", "weights", "w")
+_NUMBERED = re.compile(r"(.*?)[_. ]?(\d+)")
+_NUMBERS: tuple[Kind, ...] = ("float", "integer", "boolean")
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The columns that are read, and how each was found.
+
+    Attributes
+    ----------
+    label : str
+    prob : tuple of str
+        One column: probabilities of class 1, or lists with one for each class. Several: one for
+        each class. None: there are intervals only.
+    intervals : IntervalRoles
+    weight, group : str or None
+    found : dict of str
+        By role: "given", or "guessed from its name" and the like.
+    """
+
+    label: str
+    prob: tuple[str, ...]
+    weight: str | None = None
+    group: str | None = None
+    intervals: IntervalRoles = field(default_factory=IntervalRoles)
+    found: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that must be read, each once."""
+        bounds = (*self.intervals.low, *self.intervals.high)
+        named = (self.label, *self.prob, self.weight, self.group, *bounds)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
+    @property
+    def floats(self) -> tuple[str, ...]:
+        """Those that hold fractions."""
+        weight = () if self.weight is None else (self.weight,)
+        return (*self.prob, *weight, *self.intervals.low, *self.intervals.high)
+
+    def lines(self) -> Iterator[str]:
+        """Say it as text, a line for each role."""
+        for role in ("label", "prob", "weight", "group"):
+            value = getattr(self, role)
+            if value:
+                names = value if isinstance(value, str) else ", ".join(value)
+                yield f"{role} = {names} ({self.found[role]})"
+        yield from self.intervals.lines()
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the roles by name, ready for JSON."""
+        return {
+            "label": self.label,
+            "prob": list(self.prob),
+            "weight": self.weight,
+            "group": self.group,
+            "intervals": self.intervals.to_dict(),
+            "found": dict(self.found),
+        }
+
+
+def find_roles(
+    source: Source,
+    *,
+    label: str | None = None,
+    prob: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    low: str | Sequence[str] | None = None,
+    high: str | Sequence[str] | None = None,
+    level: float | Sequence[float] | None = None,
+) -> Roles:
+    """Check the columns that were named, and guess the others."""
+    kinds = source.kinds
+    found: dict[str, str] = {}
+    for role, name in {"label": label, "weight": weight, "group": group}.items():
+        if name is not None:
+            known_column(source, name)
+            found[role] = "given"
+    intervals = _find_intervals(source, low, high, level, {label, weight, group})
+    bounds = {*intervals.low, *intervals.high}
+    if weight is None:
+        weight = _by_name(kinds, _WEIGHTS, {label, group}, _NUMBERS)
+        if weight is not None:
+            found["weight"] = "guessed from its name"
+    if prob is not None:
+        probs = (prob,) if isinstance(prob, str) else tuple(prob)
+        for name in probs:
+            known_column(source, name)
+        found["prob"] = "given"
+    else:
+        taken = {label, weight, group, *bounds}
+        probs, found["prob"] = _guess_prob(source, taken, needed=not intervals.levels)
+    if label is None:
+        taken = {*probs, weight, group, *bounds}
+        label, found["label"] = _guess_label(source, taken, is_number=not probs)
+    if label in probs:
+        raise ValueError(f"{source.name}: column {label!r} cannot be label and probability at once")
+    return Roles(label, probs, weight, group, intervals, found)
+
+
+def _find_intervals(
+    source: Source,
+    low: str | Sequence[str] | None,
+    high: str | Sequence[str] | None,
+    level: float | Sequence[float] | None,
+    taken: Collection[str | None],
+) -> IntervalRoles:
+    if not low and not high:
+        return guess_intervals(source.kinds, taken)
+    intervals = given_intervals(low or (), high or (), level)
+    for name in (*intervals.low, *intervals.high):
+        known_column(source, name)
+    return intervals
+
+
+def known_column(source: Source, name: str) -> str:
+    """Return the name, or say which one may be meant."""
+    if name in source.kinds:
+        return name
+    near = difflib.get_close_matches(name, source.kinds, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise ValueError(f"{source.name}: no column {name!r}{hint} {_listing(source)}")
+
+
+def _listing(source: Source) -> str:
+    names = list(source.kinds)
+    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
+    return f"(there are: {', '.join(names[:20])}{more})"
+
+
+def _by_name(
+    kinds: Mapping[str, Kind],
+    names: Sequence[str],
+    taken: Collection[str | None],
+    fitting: Sequence[Kind],
+) -> str | None:
+    lower = {name.lower(): name for name, kind in kinds.items() if kind in fitting}
+    return next((lower[n] for n in names if n in lower and lower[n] not in taken), None)
+
+
+def _guess_prob(
+    source: Source, taken: Collection[str | None], *, needed: bool
+) -> tuple[tuple[str, ...], str]:
+    kinds = source.kinds
+    named = _by_name(kinds, _PROBS, taken, ("float", "list"))
+    if named is not None:
+        return (named,), "guessed from its name"
+    family = _family(kinds, taken)
+    if family:
+        return family, "guessed from their names"
+    if not needed:
+        return (), ""
+    fractions = [n for n, kind in kinds.items() if kind in ("float", "list") and n not in taken]
+    if len(fractions) == 1:
+        return (fractions[0],), "guessed, as the only column of fractions"
+    named = _by_name(kinds, _PROBS, taken, ("integer", "boolean", "text", "other"))
+    if named is not None:  # most likely not what was meant, but then the error says what it holds
+        return (named,), "guessed from its name"
+    raise ValueError(
+        f"{source.name}: cannot tell which column holds the probabilities; name it with prob, "
+        f"or --prob on the command line {_listing(source)}"
+    )
+
+
+def _family(kinds: Mapping[str, Kind], taken: Collection[str | None]) -> tuple[str, ...]:
+    """Columns like p0, p1, p2 or prob_cat, prob_dog: one for each class."""
+    fractions = [name for name, kind in kinds.items() if kind == "float" and name not in taken]
+    numbered: dict[str, dict[int, str]] = {}
+    worded: dict[str, list[str]] = {}
+    for name in fractions:
+        if match := _NUMBERED.fullmatch(name):
+            numbered.setdefault(match[1], {})[int(match[2])] = name
+        stem, _, word = name.partition("_")
+        if word and stem.lower() in _PROBS:
+            worded.setdefault(stem, []).append(name)
+    for stem, members in numbered.items():
+        known = stem.lower().rstrip("_") in (*_PROBS, "class")
+        if known and len(members) > 1 and sorted(members) == list(range(len(members))):
+            return tuple(members[i] for i in range(len(members)))
+    return next((tuple(members) for members in worded.values() if len(members) > 1), ())
+
+
+def _guess_label(
+    source: Source, taken: Collection[str | None], *, is_number: bool
+) -> tuple[str, str]:
+    kinds = source.kinds
+    named = _by_name(kinds, _LABELS, taken, ("boolean", "integer", "text", "float"))
+    if named is not None:
+        return named, "guessed from its name"
+    fitting: tuple[Kind, ...] = ("float", "integer") if is_number else ("boolean", "integer")
+    left = [n for n, kind in kinds.items() if kind in fitting and n not in taken]
+    if len(left) == 1:
+        what = "numbers" if is_number else "whole numbers"
+        return left[0], f"guessed, as the only column of {what}"
+    raise ValueError(
+        f"{source.name}: cannot tell which column holds the labels; name it with label, or "
+        f"--label on the command line {_listing(source)}"
+    )

@@ -1,0 +1,153 @@
+"""What all displays share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+
+from calibrant.plotting._style import Palette, new_axes, palette_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from numpy.typing import ArrayLike
+
+__all__ = ["Display", "PredictionDisplay", "pvalue_text"]
+
+R = TypeVar("R")
+
+
+class Display(Generic[R]):
+    """A result, drawn.
+
+    Parameters
+    ----------
+    result
+        What is to be drawn.
+
+    Attributes
+    ----------
+    ax_, figure_
+        The axes and their figure, once `plot` was called.
+    """
+
+    size: ClassVar[tuple[float, float]] = (5.0, 4.2)
+    ax_: Axes
+    figure_: Figure | SubFigure
+    #: Draws into the axes, with a palette, the name and the options of the display.
+    _draw: Callable[..., None]
+
+    def __init__(self, result: R) -> None:
+        self.result = result
+
+    def plot(self, ax: Axes | None = None, *, name: str | None = None, **options: Any) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where; by default a new figure.
+        name : str, optional
+            What the legend calls the model; several can be drawn into the same axes.
+        **options
+            Those of the display.
+
+        Returns
+        -------
+        The display itself.
+        """
+        ax = new_axes(self.size) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        self._draw(ax, palette_of(ax), name, **options)
+        return self
+
+    def _frame(self, ax: Axes, palette: Palette, **labels: Any) -> None:
+        """Axes labels, grid and the number of rows."""
+        ax.set(**labels)
+        ax.grid(visible=True, color=palette.grid, linewidth=0.8)
+        ax.set_axisbelow(True)
+
+    def _count(self, ax: Axes, palette: Palette, text: str) -> None:
+        ax.set_title(text, loc="right", fontsize="small", color=palette.muted, parse_math=False)
+
+    def _legend(self, ax: Axes, palette: Palette, **options: Any) -> None:
+        if ax.get_legend_handles_labels()[1]:
+            legend = ax.legend(frameon=False, fontsize="small", labelcolor=palette.text, **options)
+            legend.get_title().set(fontsize="small", color=palette.muted)
+            for text in legend.get_texts():
+                text.set_parse_math(False)  # names are the user's
+
+
+class PredictionDisplay(Display[R]):
+    """A display that can also be made from predictions, or from an estimator."""
+
+    _compute: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_proba: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Compute the result of predictions, and draw it.
+
+        Parameters
+        ----------
+        y_true, y_proba
+            As for the function that computes the result.
+        ax, name
+            As for `plot`.
+        **options
+            Of that function.
+        """
+        return cls(cls._compute(y_true, y_proba, **options)).plot(ax=ax, name=name)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        ax: Axes | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> Self:
+        """Compute the result of a fitted classifier's predictions, and draw it.
+
+        Parameters
+        ----------
+        estimator
+            With ``predict_proba`` and ``classes_``.
+        X, y
+            What to predict from, and what happened.
+        ax, name, **options
+            As for `from_predictions`; the name is by default that of the estimator's class.
+        """
+        y_proba = estimator.predict_proba(X)
+        if len(estimator.classes_) == 2:
+            y_proba = y_proba[:, 1]
+        name = type(estimator).__name__ if name is None else name
+        options.setdefault("labels", estimator.classes_)
+        return cls.from_predictions(y, y_proba, ax=ax, name=name, **options)
+
+
+def pvalue_text(pvalue: float, log_pvalue: float | None = None) -> str:
+    """Return a p-value to be read: three digits, or its power of ten.
+
+    Examples
+    --------
+    >>> pvalue_text(0.0312), pvalue_text(3e-9), pvalue_text(0.0, -45005.9)
+    ('p = 0.031', 'p = 3e-09', 'p = 1e-19546')
+    """
+    if pvalue >= 0.001:
+        return f"p = {pvalue:.2g}" if pvalue < 0.1 else f"p = {pvalue:.2f}"
+    if pvalue > 1e-300:
+        return f"p = {pvalue:.0e}"
+    if log_pvalue is None or log_pvalue == float("-inf"):
+        return "p < 1e-300"
+    return f"p = 1e{log_pvalue / 2.302585092994046:.0f}"

@@ -1,0 +1,78 @@
+"""A report of arrays in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from calibrant._labels import class_codes
+from calibrant.evidence import EVERYTHING, Evidence
+from calibrant.means import NanPolicy, check_nan_policy
+from calibrant.report._report import Report
+from calibrant.roc import n_columns
+
+__all__ = ["report"]
+
+
+def report(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    groups: Any = None,
+    title: str | None = None,
+    n_bins: int = 15,
+    q_lim: float = 0.0,
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> Report:
+    """Everything about these probabilities, to look at.
+
+    Parameters
+    ----------
+    title : str, optional
+        Of the page.
+    y_true, y_proba, groups, n_bins, q_lim, confidence_level, sample_weight, pos_label, labels
+        As for `calibrant.scorecard`.
+    nan_policy : {"raise", "omit"}
+        Refuse missing values, or leave their rows out and count them.
+
+    Returns
+    -------
+    Report
+        With ``save(path)``, ``to_html()`` and ``to_dict()``; a notebook shows it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> truth = rng.uniform(0.02, 0.98, 10000)
+    >>> y = rng.random(10000) < truth
+    >>> odds = (truth / (1 - truth)) ** 2  # twice the logit: too sure of itself
+    >>> page = report(y, odds / (1 + odds))
+    >>> page.verdict.headline
+    'These probabilities are over-confident.'
+    >>> [section.name for section in page.sections]
+    ['scorecard', 'assessment', 'reliability', 'cumulative', 'spectrum', 'roc']
+    """
+    check_nan_policy(nan_policy)
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
+    several = n_columns(y_proba) is not None
+    gather = (*EVERYTHING, "assessment") if several else EVERYTHING
+    evidence = Evidence(gather=gather, n_bins=n_bins, q_lim=q_lim, classes=classes)
+    evidence.update(
+        codes, y_proba, sample_weight=sample_weight, groups=groups, nan_policy=nan_policy
+    )
+    settings = evidence.source["settings"]
+    settings.update(confidence_level=confidence_level, nan_policy=nan_policy)
+    if classes:
+        evidence.source["classes"] = list(map(str, classes))
+    return Report.of(evidence, title=title, confidence_level=confidence_level)
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if hasattr(label, "item") else label

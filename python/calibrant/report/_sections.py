@@ -1,0 +1,45 @@
+"""The registry of sections, in the order of the report.
+
+A section is a function that takes a `View` of the evidence and returns a `Section`, or None
+where the evidence has nothing for it. A concept joins by adding its function to the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+from calibrant.report._group_section import groups
+from calibrant.report._interval_sections import by_width, hsic, intervals
+from calibrant.report._probability_sections import (
+    assessment,
+    cumulative,
+    reliability,
+    roc,
+    scorecard,
+    spectrum,
+)
+from calibrant.report._section import Section
+from calibrant.report._view import View
+
+__all__ = ["SECTIONS"]
+
+SectionFunction = Callable[[View], Section | None]
+
+
+def of_probabilities(section: SectionFunction) -> SectionFunction:
+    """Return a section that is left out where there are no probabilities."""
+
+    @wraps(section)
+    def found(view: View) -> Section | None:
+        return section(view) if view.has_probabilities else None
+
+    return found
+
+
+SECTIONS: list[SectionFunction] = [
+    *map(of_probabilities, (scorecard, assessment, reliability, cumulative, spectrum, roc, groups)),
+    intervals,
+    by_width,
+    hsic,
+]

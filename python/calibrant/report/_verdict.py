@@ -1,0 +1,129 @@
+"""What a report opens with: the verdict in a sentence or two."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from calibrant._assessment_bounds import AssessmentBounds
+from calibrant._bounds import TestBounds
+from calibrant.assessment import Assessment
+from calibrant.plotting._display import pvalue_text
+from calibrant.report._view import View
+from calibrant.scorecards import Scorecard
+
+__all__ = ["Verdict", "verdict_of"]
+
+HEADLINES = {
+    "over-confident": "These probabilities are over-confident.",
+    "under-confident": "These probabilities are under-confident.",
+    "calibrated": "These probabilities look calibrated.",
+    "miscalibrated": "These probabilities are off, though neither over- nor under-confident.",
+    "undefined": "There is no verdict on these probabilities.",
+}
+INTERVAL_HEADLINES = {
+    "under-covering": "These intervals are too narrow.",
+    "over-covering": "These intervals are too wide.",
+    "calibrated": "These intervals keep their promise.",
+    "miscalibrated": "These intervals are too narrow at some levels, too wide at others.",
+}
+#: Below it, a p-value speaks against the scores.
+SIGNIFICANT = 0.05
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the numbers amount to.
+
+    Attributes
+    ----------
+    kind : str
+        "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
+        intervals "under-covering", "over-covering", "calibrated" or "miscalibrated"; of
+        several models "comparison".
+    headline : str
+        The verdict in a sentence.
+    sentence : str
+        What shows it.
+    """
+
+    kind: str
+    headline: str
+    sentence: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all by name."""
+        return asdict(self)
+
+
+def verdict_of(view: View) -> Verdict:
+    """Return the verdict on probabilities, or where there are none on intervals.
+
+    Without an assessment Spiegelhalter's and the KS test decide.
+    """
+    if not view.has_probabilities:
+        return _on_intervals(view)
+    card, ks, assessment = view.card, view.ks, view.assessment
+    kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
+    parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
+    sentence = ". ".join(part for part in parts if part) + "."
+    return Verdict(kind, HEADLINES[kind], sentence)
+
+
+def _on_intervals(view: View) -> Verdict:
+    assert view.intervals is not None
+    levels = view.intervals.levels
+    kinds = {level.verdict for level in levels if level.verdict != "calibrated"} or {"calibrated"}
+    shown = ", ".join(
+        f"{100 * level.coverage.value:.4g}% at {100 * level.confidence_level:g}%"
+        for level in levels
+        if level.coverage.value is not None
+    )
+    kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
+    return Verdict(kind, INTERVAL_HEADLINES[kind], f"They hold what happened in {shown}.")
+
+
+def _by_angle(
+    assessment: Assessment | AssessmentBounds, card: Scorecard, ks: TestBounds
+) -> tuple[str, str]:
+    kind, _, why = assessment.verdict.partition(": ")
+    why = why.replace("the angle", "model against source, the angle", 1)
+    if kind == "undefined":  # one probability throughout
+        if ks.pvalue.value < SIGNIFICANT:
+            return "miscalibrated", why
+        return ("calibrated" if card.ece.value == 0.0 else kind), why
+    if assessment.tolerance >= 45.0:
+        return "undefined", why
+    if kind == "calibrated" and "off in another way" in why:
+        return "miscalibrated", why
+    return kind, why
+
+
+def _by_tests(card: Scorecard, ks: TestBounds) -> tuple[str, str]:
+    z, pvalue = card.spiegelhalter_z.value, card.spiegelhalter_pvalue.value
+    if z is None or pvalue is None:
+        return "undefined", card.spiegelhalter_z.reason
+    shown = f"Spiegelhalter's z of the top label is {z:.2f} ({pvalue_text(pvalue)})"
+    if pvalue < SIGNIFICANT:
+        return ("over-confident" if z > 0 else "under-confident"), shown
+    if ks.pvalue.value < SIGNIFICANT:
+        return "miscalibrated", shown
+    return "calibrated", shown
+
+
+def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
+    """The size of the error, and whether chance explains it."""
+    if card.ece.value is None:
+        return ""
+    if card.ece.value == 0.0:
+        return "The probabilities equal the observed frequencies"
+    chance = (
+        "more than chance explains"
+        if ks.pvalue.value < SIGNIFICANT
+        else "which chance would explain"
+    )
+    test = pvalue_text(ks.pvalue.value, ks.log_pvalue.value)
+    return (
+        f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on "
+        f"average (ECE), {chance} (KS test, {test})"
+    )

@@ -1,0 +1,95 @@
+"""The results that several sections read off the same evidence, each computed once."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+from calibrant._assessment_bounds import AssessmentBounds
+from calibrant._bounds import TestBounds
+from calibrant._interval_summary import IntervalSummary
+from calibrant.assessment import Assessment
+from calibrant.scorecards import Scorecard
+
+__all__ = ["View"]
+
+
+class View:
+    """Evidence, and what is read off it.
+
+    Parameters
+    ----------
+    evidence
+        Has ``scorecard``, ``table``, ``spectrum`` and ``groups``, accumulators of the same
+        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``classes`` and
+        ``source``.
+    confidence_level : float
+    """
+
+    def __init__(self, evidence: Any, confidence_level: float) -> None:
+        self.evidence = evidence
+        self.confidence_level = confidence_level
+
+    @property
+    def source(self) -> dict[str, Any]:
+        """Where the rows came from, and how they were read."""
+        return dict(getattr(self.evidence, "source", None) or {})
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether there are rows with probabilities; else there are intervals only."""
+        scorecard = getattr(self.evidence, "scorecard", None)
+        return self.intervals is None or (scorecard is not None and scorecard.n > 0)
+
+    @cached_property
+    def intervals(self) -> IntervalSummary | None:
+        """The summary of prediction intervals, where there are some."""
+        accumulator = getattr(self.evidence, "intervals", None)
+        if accumulator is None or accumulator.n == 0:
+            return None
+        summary: IntervalSummary = accumulator.result(ci_level=self.confidence_level)
+        return summary
+
+    @cached_property
+    def card(self) -> Scorecard:
+        """The scorecard, with those of the groups."""
+        card: Scorecard = self.evidence.scorecard.result(self.confidence_level)
+        for key, group in (getattr(self.evidence, "groups", None) or {}).items():
+            with suppress(ValueError):  # none of its rows has weight
+                card.groups[key] = group.result(self.confidence_level)
+        return card
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether there was one probability per row; else the score is that of the top label."""
+        return self.card.n_columns == 1
+
+    @property
+    def score(self) -> str:
+        """What the score is."""
+        return "predicted probability" if self.is_binary else "probability of the top label"
+
+    @cached_property
+    def assessment(self) -> Assessment | AssessmentBounds | None:
+        """The model against the source; None where the pairs of all classes are not known."""
+        pairs = getattr(self.evidence, "assessment", None)
+        if pairs is not None:
+            result: Assessment = pairs.result()
+            return result
+        if not self.is_binary:
+            return None
+        bounds: AssessmentBounds = self.evidence.table.assess()
+        return bounds
+
+    @cached_property
+    def ks(self) -> TestBounds:
+        """The KS test."""
+        bounds: TestBounds = self.evidence.table.ks()
+        return bounds
+
+    @cached_property
+    def kuiper(self) -> TestBounds:
+        """Kuiper's test."""
+        bounds: TestBounds = self.evidence.table.kuiper()
+        return bounds

@@ -1,0 +1,126 @@
+"""Evidence: the accumulators of one pass, together."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import calibrant
+from calibrant import streaming
+from calibrant.evidence import Evidence
+from calibrant.means import SPECTRUM_POWERS
+
+N = 500
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(66)
+    p = rng.random(N)
+    keys = rng.integers(0, 3, N)
+    return {"y": (rng.random(N) < p).astype(np.int8), "p": p, "key": keys}
+
+
+@pytest.fixture
+def evidence(table):
+    return Evidence.of(table, group="key")
+
+
+def rows_of(table, rows):
+    return {name: values[rows] for name, values in table.items()}
+
+
+def test_parts_are_those_of_the_accumulators(table, evidence):
+    for mine, other in [
+        (evidence.scorecard, streaming.Scorecard()),
+        (evidence.table, streaming.ScoreTable()),
+        (evidence.spectrum, streaming.RiskProfile(powers=SPECTRUM_POWERS)),
+    ]:
+        other.update(table["y"], table["p"])
+        assert mine == other
+    spectrum = evidence.spectrum.result()
+    of_truth = np.where(table["y"] == 1, table["p"], 1 - table["p"])
+    assert spectrum.means == calibrant.mean_spectrum(of_truth).means
+
+
+def test_updates_and_merges_are_one_pass(table, evidence):
+    total = evidence.empty()
+    for rows in np.array_split(np.random.default_rng(1).permutation(N), 7):
+        part = rows_of(table, rows)
+        total.update(part["y"], part["p"], groups=part["key"])
+    assert total.result() == evidence.result()
+    assert total.table == evidence.table
+    halves = [Evidence.of(rows_of(table, rows), group="key") for rows in np.split(np.arange(N), 2)]
+    assert halves[1].merge(halves[0]).result() == evidence.result()
+
+
+def test_a_refused_batch_leaves_nothing(evidence):
+    before = evidence.to_bytes()
+    with pytest.raises(ValueError, match=r"found 1\.5 at row 1"):
+        evidence.update([1, 0], [0.5, 1.5], groups=["a", "b"])
+    assert evidence.to_bytes() == before
+
+
+def test_bytes_and_back(evidence):
+    restored = Evidence.from_bytes(evidence.to_bytes())
+    assert restored == evidence
+    assert restored.result() == evidence.result()
+    assert restored.source == evidence.source
+    json.dumps(restored.source, allow_nan=False)
+
+
+def test_only_what_is_asked_for_is_gathered(table):
+    short = Evidence.of(table, gather=())
+    assert (short.spectrum, short.groups) == (None, {})
+    assert Evidence.from_bytes(short.to_bytes()) == short
+
+
+def test_weights_and_keys_of_other_kinds():
+    keys = np.array(["2026-01-01", "2026-01-02"], "datetime64[D]")
+    evidence = Evidence.of(
+        {"y": [1, 0], "p": [0.5, 0.25], "w": [2.0, 1.0], "day": keys}, group="day"
+    )
+    assert list(evidence.result().groups) == ["2026-01-01", "2026-01-02"]
+    expected = calibrant.scorecard([1, 0], [0.5, 0.25], sample_weight=[2, 1])
+    assert list(evidence.result()) == list(expected)
+
+
+def test_every_damaged_byte_of_the_head_is_noticed(table):
+    block = Evidence.of(rows_of(table, slice(0, 5)), gather=()).to_bytes()
+    for place in range(len(block)):
+        damaged = bytearray(block)
+        damaged[place] ^= 0x40
+        if place in (6, 7):
+            continue  # reserved
+        with pytest.raises(ValueError, match=r"."):
+            Evidence.from_bytes(bytes(damaged))
+    for length in (0, 3, 20, 100, len(block) - 1):
+        with pytest.raises(ValueError, match=r"."):
+            Evidence.from_bytes(block[:length])
+    with pytest.raises(ValueError, match="too long"):
+        Evidence.from_bytes(block + b"\0")
+
+
+@pytest.mark.parametrize(
+    ("other", "kind", "message"),
+    [
+        (Evidence(gather=()), ValueError, "only one of the two has gathered the spectrum"),
+        (Evidence(n_bins=3), ValueError, "3 bins into one with 15"),
+        (Evidence(classes=("no", "yes")), ValueError, "cannot merge classes"),
+        (streaming.Scorecard(), TypeError, "cannot merge Scorecard into Evidence"),
+    ],
+)
+def test_what_does_not_merge(evidence, other, kind, message):
+    before = evidence.to_bytes()
+    with pytest.raises(kind, match=message):
+        evidence.merge(other)
+    assert evidence.to_bytes() == before
+
+
+def test_nothing_to_score():
+    with pytest.raises(ValueError, match="there are no rows to score"):
+        Evidence.of({"y": np.zeros(0, np.int8), "p": np.zeros(0)})
+    with pytest.raises(ValueError, match="gather must hold"):
+        Evidence(gather=["everything"])
