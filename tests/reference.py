@@ -381,3 +381,44 @@ def ks_and_kuiper_of_many(scores, hits):
         if variance == 0:
             return tuple(mpmath.inf if x else mpmath.mpf(0) for x in found)
         return tuple(mpmath.mpf(x) / mpmath.sqrt(mpmath.mpf(variance)) for x in found)
+
+
+def subpopulation_walk(scores, hits, members, weights=None):
+    """Deviations of the members from all rows: [D after each of their scores], variance, weight.
+
+    Each row belongs to the member score that is nearest, the lower of two.
+    """
+    weights = [1] * len(scores) if weights is None else weights
+    rows = [
+        (Fraction(float(s)), int(y), bool(m), Fraction(w))
+        for s, y, m, w in zip(scores, hits, members, weights, strict=True)
+        if w > 0
+    ]
+    centres = sorted({s for s, _, m, _ in rows if m})
+    windows = {centre: [] for centre in centres}
+    for row in rows:
+        windows[min(centres, key=lambda c: (abs(row[0] - c), c))].append(row)
+    places, variance, weight = [Fraction(0)], Fraction(0), Fraction(0)
+    for centre in centres:
+        window = windows[centre]
+        whole, whole_hits = sum(w for *_, w in window), sum(y * w for _, y, _, w in window)
+        part = sum(w for _, _, m, w in window if m)
+        part_hits = sum(y * w for _, y, m, w in window if m)
+        rate = whole_hits / whole
+        places.append(places[-1] + part_hits - part * rate)
+        weight += part
+        if part < whole:
+            rest = min(1, (whole - part) / (whole - 1)) if whole > 1 else 1
+            variance += part * rate * (1 - rate) * rest
+    return places, variance, weight
+
+
+def subpopulation_ks_and_kuiper(scores, hits, members, weights=None):
+    """Both statistics, as floats; 0 where there is no variance."""
+    places, variance, _ = subpopulation_walk(scores, hits, members, weights)
+    found = max(map(abs, places)), max(places) - min(places)
+    with mpmath.workdps(DIGITS):
+        if variance == 0:
+            return 0.0, 0.0
+        root = mpmath.sqrt(mpmath.mpf(variance.numerator) / variance.denominator)
+        return tuple(float(mpmath.mpf(x.numerator) / x.denominator / root) for x in found)

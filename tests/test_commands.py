@@ -52,10 +52,8 @@ def folder(tmp_path, monkeypatch, columns):
 
 def test_score_prints_what_the_function_returns(columns):
     done = run("score", "table.parquet", "--group", "country", "--bins", 10, "--confidence", 0.9)
-    card = calibrant.scorecard(
-        columns["clicked"], columns["score"], groups=columns["country"], n_bins=10,
-        confidence_level=0.9,
-    )  # fmt: skip
+    evidence = Evidence.of(columns, group="country", n_bins=10)
+    card = evidence.result(0.9)
     assert done.exit_code == 0
     assert done.stdout == f"{card!r}\n"
     assert done.stderr == (
@@ -67,7 +65,7 @@ def test_score_prints_what_the_function_returns(columns):
 def test_score_as_json(columns):
     done = run("score", "table.parquet", "--group", "country", "--json")
     found = json.loads(done.stdout)
-    card = calibrant.scorecard(columns["clicked"], columns["score"], groups=columns["country"])
+    card = Evidence.of(columns, group="country").result()
     assert found["scorecard"] == json.loads(json.dumps(card.to_dict()))
     assert found["schema"] == "calibrant.scorecard/1"
     assert found["source"]["files"] == ["table.parquet"]
@@ -143,7 +141,7 @@ def test_states_are_merged_and_scored_as_if_all_rows_were_one_file(columns):
     assert run("score", "a.state", "b.state").stdout == whole.stdout
     found = json.loads(run("state", "inspect", "all.state").stdout)
     assert (found["kind"], found["n"]) == ("Evidence", N)
-    assert found["source"]["settings"]["gather"] == ["table", "spectrum"]
+    assert found["source"]["settings"]["gather"] == ["spectrum"]
     assert sorted(found["source"]["files"]) == ["a.parquet", "b.parquet"]
 
 

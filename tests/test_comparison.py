@@ -14,6 +14,7 @@ import scipy.stats
 import calibrant
 from calibrant import streaming
 from calibrant.comparison import ComparisonSums
+from cards import assert_same
 
 SCORES = ("brier", "log", "spherical", "hit_rate")
 
@@ -86,7 +87,7 @@ def test_the_difference_is_that_of_the_scores():
     for name, score in [("brier", calibrant.brier_score), ("log", calibrant.log_score)]:
         value = getattr(result.differences["a", "b"], name).value
         assert value == pytest.approx(score(y, p) - score(y, q), abs=2.0**-52)
-    assert result.scorecards["a"] == calibrant.scorecard(y, p)
+    assert_same(result.scorecards["a"], calibrant.scorecard(y, p))
 
 
 def test_the_standard_error_is_the_usual_one():

@@ -29,6 +29,8 @@ MAKERS = {
     "Scorecard": lambda: streaming.Scorecard(n_bins=5, q_lim=0.001),
     "Spiegelhalter": streaming.Spiegelhalter,
     "Assessment": lambda: streaming.Assessment(n_bins=5, q_lim=0.001),
+    "Intervals": lambda: streaming.Intervals((0.5, 0.9), width_edges=(0.25, 0.75)),
+    "PredictionSets": streaming.PredictionSets,
 }
 
 
@@ -64,10 +66,49 @@ ROWS = {
 }
 
 
+def intervals(n=40, nan=False):
+    """Two levels, around numbers in [0, 1)."""
+    y = fractions(n, 0.7320508075688772)
+    centre, half = fractions(n), np.outer([0.25, 0.5], fractions(n, 0.4142135623730951))
+    bounds = np.stack([(centre - half).T, (centre + half).T], axis=1)
+    if nan:
+        bounds[3, 0, 0] = math.nan
+    return {"y_true": y, "intervals": bounds, "nan_policy": "omit" if nan else "raise"}
+
+
+def sets(n=40, levels=1):
+    held = fractions(n * 3 * levels).reshape(n, 3, levels) < 0.5
+    return {"y_true": np.arange(n) * 7 % 3, "sets": held}
+
+
+#: Of what takes no probabilities; the names are those of ROWS.
+OTHER_ROWS = {
+    "Intervals": {
+        "empty": None,
+        "one_row": lambda: intervals(1),
+        "typical": intervals,
+        "weighted": lambda: {**intervals(), "sample_weight": weighted()["sample_weight"]},
+        "multiclass": lambda: intervals(20, nan=True),
+    },
+    "PredictionSets": {
+        "empty": None,
+        "one_row": lambda: {"y_true": [1], "sets": [[0, 1]]},
+        "typical": sets,
+        "weighted": lambda: {**sets(), "sample_weight": weighted()["sample_weight"]},
+        "multiclass": lambda: sets(20, levels=3),
+    },
+}
+
+
+def rows_for(accumulator, rows):
+    return OTHER_ROWS.get(accumulator, ROWS)[rows]
+
+
 def made(accumulator, rows):
     total = MAKERS[accumulator]()
-    if ROWS[rows] is not None:
-        total.update(**ROWS[rows]())
+    make = rows_for(accumulator, rows)
+    if make is not None:
+        total.update(**make())
     return total
 
 
@@ -131,7 +172,7 @@ def test_states_of_released_versions(path):
     total = made(accumulator, rows)
     assert repr(back) == repr(total)
     if rows != "empty":
-        back.merge(total).update(**ROWS[rows]())
+        back.merge(total).update(**rows_for(accumulator, rows)())
         total.merge(made(accumulator, rows)).merge(made(accumulator, rows))
     assert_same(plain(result_of(back)), plain(result_of(total)))
 

@@ -123,7 +123,10 @@ COUNTS = {
     "tolerance", "verdict", "warning",
 }  # fmt: skip
 #: Intervals and tests do depend on the weight: more rows, more certainty.
-CERTAINTY = {"low", "high", "method", "reason", "spiegelhalter_z", "spiegelhalter_pvalue"}
+CERTAINTY = {
+    "low", "high", "method", "reason", "spiegelhalter_z", "spiegelhalter_pvalue",
+    "ks", "ks_pvalue", "kuiper", "kuiper_pvalue",
+}  # fmt: skip
 THREADS = (1, 2, 4, 7)
 MANY = 50_000  # several chunks, and two threads
 MOST = 250_000  # enough for seven threads to be worth it

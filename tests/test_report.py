@@ -177,6 +177,9 @@ def test_numbers_are_those_of_the_functions(page):
         if number.method == "certified":  # the page's are those of a stream
             assert number.low <= estimate.value <= number.high
             continue
+        if name == "auc":
+            assert number.value == pytest.approx(estimate.value, abs=1e-3)
+            continue
         assert (number.value, number.low, number.high) == (
             estimate.value, estimate.low, estimate.high,
         )  # fmt: skip

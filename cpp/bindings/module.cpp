@@ -14,9 +14,11 @@ PYBIND11_MODULE(_core, m) {
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
     register_comparison(m);
+    register_coverage_hsic(m);
     register_cumulative(m);
     register_decompositions(m);
     register_intervals(m);
+    register_dependence(m);
     register_means(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
@@ -25,6 +27,7 @@ PYBIND11_MODULE(_core, m) {
     register_scorecard(m);
     register_scores(m);
     register_smooth(m);
+    register_subpopulation(m);
     register_walks(m);  // after score_table: it reads one
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");

@@ -9,9 +9,11 @@ void register_assessment(pybind11::module_& m);
 void register_calibration(pybind11::module_& m);
 void register_comparison(pybind11::module_& m);
 void register_config(pybind11::module_& m);
+void register_coverage_hsic(pybind11::module_& m);
 void register_cumulative(pybind11::module_& m);
 void register_decompositions(pybind11::module_& m);
 void register_intervals(pybind11::module_& m);
+void register_dependence(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_prediction_sets(pybind11::module_& m);
 void register_roc(pybind11::module_& m);
@@ -19,6 +21,7 @@ void register_score_table(pybind11::module_& m);
 void register_scorecard(pybind11::module_& m);
 void register_scores(pybind11::module_& m);
 void register_smooth(pybind11::module_& m);
+void register_subpopulation(pybind11::module_& m);
 void register_walks(pybind11::module_& m);
 
 // For the tests of calibrant only.

@@ -39,13 +39,8 @@ std::vector<std::vector<Stratum>> by_width(const py::object& y_true, const Bound
                                            bool swap_crossed, std::size_t n_groups) {
     const IntervalInputs inputs =
         inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
-    return run_unlocked(inputs.n_values(), [&] {
-        std::vector<std::vector<Stratum>> strata;
-        for (std::size_t level = 0; level < inputs.rows().n_levels(); ++level) {
-            strata.push_back(coverage_by_width(inputs.rows(), level, n_groups, poll_signals));
-        }
-        return strata;
-    });
+    return run_unlocked(inputs.n_values(),
+                        [&] { return coverage_by_width(inputs.rows(), n_groups, poll_signals); });
 }
 
 std::vector<std::vector<Stratum>> by_group(const py::object& y_true, const Bounds& bounds,

@@ -1,23 +1,24 @@
+#include "calibrant/order_statistics.hpp"
 #include "calibrant/scorecard.hpp"
+#include "calibrant/tails.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-#include "calibrant/check.hpp"
 #include "event_inputs.hpp"
+#include "group_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
+#include "scored_inputs.hpp"
 
 namespace calibrant::bindings {
 namespace {
-
-using Groups = py::array_t<std::int32_t, py::array::c_style>;
 
 // (value, low, high, reason)
 using Numbers = std::tuple<double, double, double, std::string>;
@@ -41,22 +42,68 @@ py::dict estimates(const Scorecard& self, double confidence_level, double normal
     return result;
 }
 
+// The rows that need the order of scores; `reason` where the area is undefined, or its interval.
+py::dict order_rows(const OrderStatistics& found, double normal_quantile) {
+    const double none = OrderStatistics::none;
+    const auto between = [&](const Bounds& x) -> Numbers {
+        const bool certain = x.low == x.high;
+        return {x.value, certain ? none : x.low, certain ? none : x.high, ""};
+    };
+    // Smaller for larger statistics. The laws are good to 1e-15, so bounds are widened by more.
+    const auto pvalue = [&](const Bounds& x, double (*law)(double)) -> Numbers {
+        if (x.low == x.high) return {law(x.value), none, none, ""};
+        return {law(x.value), law(x.high) * (1.0 - 0x1p-48),
+                std::min(1.0, law(x.low) * (1.0 + 0x1p-48)), ""};
+    };
+    py::dict rows;
+    rows["ks"] = between(found.ks);
+    rows["ks_pvalue"] = pvalue(found.ks, brownian_sup_sf);
+    rows["kuiper"] = between(found.kuiper);
+    rows["kuiper_pvalue"] = pvalue(found.kuiper, brownian_range_sf);
+    const double margin = normal_quantile * found.area_error;
+    const Bounds& area = found.area;
+    if (std::isnan(area.value)) {
+        rows["auc"] = Numbers{none, none, none, "there are no pairs of a hit and a miss"};
+    } else if (std::isnan(margin)) {
+        rows["auc"] = Numbers{area.value, none, none, "an interval needs two hits and two misses"};
+    } else {
+        rows["auc"] = Numbers{area.value, std::max(area.low - margin, 0.0),
+                              std::min(area.high + margin, 1.0), ""};
+    }
+    return rows;
+}
+
+py::dict order_of_rows(const py::object& y_true, const py::object& y_proba,
+                       const py::object& sample_weight, bool omit_missing, double normal_quantile) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    const ScoredRows rows = scored(inputs, scoring_either);
+    const OrderStatistics found =
+        run_unlocked(inputs.n_values(), [&] { return order_statistics(rows, poll_signals); });
+    return run_standard([&] { return order_rows(found, normal_quantile); });
+}
+
+py::list order_of_groups(const py::object& y_true, const py::object& y_proba,
+                         const py::object& sample_weight, bool omit_missing, const Groups& groups,
+                         std::size_t n_groups, double normal_quantile) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    const ScoredRows rows = scored(inputs, scoring_either);
+    const GroupCodes codes = group_codes(groups, n_groups, rows.size());
+    const auto found = run_unlocked(inputs.n_values(), [&] {
+        return order_statistics(GroupedScores(rows, codes, poll_signals), poll_signals);
+    });
+    py::list result;
+    for (const OrderStatistics& group : found) {
+        result.append(run_standard([&] { return order_rows(group, normal_quantile); }));
+    }
+    return result;
+}
+
 std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y_true,
                                 const py::object& y_proba, const py::object& sample_weight,
                                 bool omit_missing, const Groups& groups, std::size_t n_groups) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    if (groups.ndim() != 1 || static_cast<std::size_t>(groups.size()) != inputs.events().size()) {
-        throw InvalidInput("groups and y_proba must have the same length, got " +
-                           std::to_string(groups.size()) + " and " +
-                           std::to_string(inputs.events().size()));
-    }
-    const std::int32_t* const codes = groups.data();
-    const std::int32_t* const end = codes + groups.size();
-    const std::int32_t largest = codes == end ? -1 : *std::max_element(codes, end);
-    if (largest >= 0 && static_cast<std::size_t>(largest) >= n_groups) {
-        throw py::index_error("no such group");
-    }
-    const GroupedRows rows{inputs.events(), codes, n_groups};
+    const GroupCodes codes = group_codes(groups, n_groups, inputs.events().size());
+    const GroupedRows rows{inputs.events(), codes.of_row, n_groups};
     return run_unlocked(inputs.n_values(),
                         [&] { return scorecards_by_group(parameters, rows, poll_signals); });
 }
@@ -66,7 +113,7 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
 void register_scorecard(py::module_& m) {
     using namespace py::literals;
     register_accumulator<Scorecard>(m, "Scorecard", "All headline numbers of the same rows.")
-        .def(py::init<std::size_t, double>(), "n_bins"_a, "q_lim"_a)
+        .def(py::init<std::size_t, double, bool>(), "n_bins"_a, "q_lim"_a, "with_table"_a)
         .def(
             "update",
             [](Scorecard& self, const py::object& y_true, const py::object& y_proba,
@@ -88,6 +135,17 @@ void register_scorecard(py::module_& m) {
         .def_property_readonly("has_weight",
                                [](const Scorecard& self) { return !self.weight().is_zero(); })
         .def("require_weight", &Scorecard::require_weight)
+        .def(
+            "order_statistics",
+            [](const Scorecard& self, double normal_quantile) {
+                return run_standard([&] {
+                    return order_rows(order_statistics(self.table().value()), normal_quantile);
+                });
+            },
+            "normal_quantile"_a)
+        .def_property_readonly("has_table",
+                               [](const Scorecard& self) { return self.table().has_value(); })
+        .def("table", [](const Scorecard& self) { return self.table().value(); })
         .def("estimates", &estimates, "confidence_level"_a, "normal_quantile"_a)
         .def(
             "class_frequencies",
@@ -99,6 +157,10 @@ void register_scorecard(py::module_& m) {
                 return result;
             },
             "normal_quantile"_a);
+    m.def("order_statistics", &order_of_rows, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "normal_quantile"_a);
+    m.def("order_statistics_by_group", &order_of_groups, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "normal_quantile"_a);
 }
 
 }  // namespace calibrant::bindings

@@ -79,6 +79,8 @@ std::string name(Kind kind) {
             return "PredictionSets";
         case Kind::paired_scores:
             return "PairedScores";
+        case Kind::coverage_hsic:
+            return "CoverageHSIC";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

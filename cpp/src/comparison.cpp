@@ -113,8 +113,8 @@ private:
         }
         count_zeros();
         // Hits before spherical terms, which may scale the block.
-        for (const auto term : {PairedScores::brier, PairedScores::log, PairedScores::hit,
-                                PairedScores::spherical}) {
+        for (const auto term :
+             {PairedScores::brier, PairedScores::log, PairedScores::hit, PairedScores::spherical}) {
             add_term(term);
         }
     }

@@ -13,27 +13,6 @@ constexpr std::size_t least_in_cells = std::size_t{1} << 16;
 // More could overflow a cell's sum of squares.
 constexpr std::size_t most_in_cells = std::size_t{1} << 35;
 
-ExactSum variance_of(const ScoredRows& rows, Poll poll) {
-    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-    const bool weighted = rows.events.sample_weight != nullptr;
-    std::vector<ScoreVariance> of_worker(workers);
-    for_each_block(
-        rows, workers, poll, [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
-            of_worker[worker].add(block.score(), weighted ? block.weight() : nullptr, block.n());
-        });
-    ScoreVariance total;
-    for (const ScoreVariance& part : of_worker) total.merge(part);
-    return total.total();
-}
-
-DoubleDouble as_double_double(UInt128 x) {
-    const auto word = [](UInt128 y) { return DoubleDouble{static_cast<double>(y), 0.0}; };
-    const auto mask = UInt128{0xFFFFFFFF};
-    DoubleDouble sum = word((x >> 96) << 96) + word(((x >> 64) & mask) << 64);
-    sum = sum + word(((x >> 32) & mask) << 32);
-    return sum + word(x & mask);
-}
-
 void walk_sorted(const SortedScores& sorted, Poll poll, WalkTests& tests) {
     Walk walk(sorted.unit_exponent());
     UInt128 weight = 0;
@@ -52,17 +31,33 @@ void walk_sorted(const SortedScores& sorted, Poll poll, WalkTests& tests) {
 
 }  // namespace
 
+ExactSum score_variance(const ScoredRows& rows, Poll poll) {
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    const bool weighted = rows.events.sample_weight != nullptr;
+    std::vector<ScoreVariance> of_worker(workers);
+    for_each_block(
+        rows, workers, poll, [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
+            of_worker[worker].add(block.score(), weighted ? block.weight() : nullptr, block.n());
+        });
+    ScoreVariance total;
+    for (const ScoreVariance& part : of_worker) total.merge(part);
+    return total.total();
+}
+
 WalkTests sorted_walk_tests(const ScoredRows& rows, Poll poll) {
     WalkTests tests;
     walk_sorted(SortedScores(rows, poll), poll, tests);
-    tests.variance = variance_of(rows, poll);
+    tests.variance = score_variance(rows, poll);
     return tests;
 }
 
+bool worth_cells(const ScoredRows& rows) {
+    return rows.events.sample_weight == nullptr && rows.size() >= least_in_cells &&
+           rows.size() <= most_in_cells;
+}
+
 WalkTests walk_tests(const ScoredRows& rows, Poll poll) {
-    const bool by_cells = rows.events.sample_weight == nullptr && rows.size() >= least_in_cells &&
-                          rows.size() <= most_in_cells;
-    if (!by_cells) return sorted_walk_tests(rows, poll);
+    if (!worth_cells(rows)) return sorted_walk_tests(rows, poll);
     WalkTests tests;
     if (!cell_walk_tests(rows, poll, tests)) {
         tests.weight = {};
@@ -88,13 +83,13 @@ Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll p
     tests.weight.add(static_cast<Int128>(total >> 1), sorted.unit_exponent() + 1);
     tests.weight.add(static_cast<Int128>(total & 1), sorted.unit_exponent());
     tests.require_weight();
-    tests.variance = variance_of(rows, poll);
+    tests.variance = score_variance(rows, poll);
     result.sigma = tests.sigma();
     for (auto* column : {&result.fractions, &result.scores, &result.values}) {
         column->reserve(n_scores + 1);
         column->push_back(0.0);
     }
-    const DoubleDouble weight = as_double_double(total);
+    const DoubleDouble weight = wide(total);
     const UInt128 misses = total - all_hits;
     Walk walk(sorted.unit_exponent());
     UInt128 so_far = 0;
@@ -103,7 +98,7 @@ Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll p
         const UInt128 counted = by_label ? beyond(so_far + units) - beyond(so_far) : hits;
         walk.step(score, units, counted);
         so_far += units;
-        result.fractions.push_back((as_double_double(so_far) / weight).high);
+        result.fractions.push_back((wide(so_far) / weight).high);
         result.scores.push_back(score);
         result.values.push_back((walk.place_in_units() / weight).high);
     });

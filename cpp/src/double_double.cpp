@@ -48,6 +48,15 @@ DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
     return renormalise(first, second) + DoubleDouble{last.high / b.high, 0.0};
 }
 
+DoubleDouble wide(UInt128 x) {
+    if (x >> 106 != 0) {  // in two parts
+        const DoubleDouble upper = wide(x >> 64);
+        return DoubleDouble{upper.high * 0x1p64, upper.low * 0x1p64} + wide(x & ~std::uint64_t{0});
+    }
+    const auto high = static_cast<double>(x);
+    return {high, static_cast<double>(static_cast<Int128>(x - static_cast<UInt128>(high)))};
+}
+
 ScaledDoubleDouble divide(Scaled a, Scaled b) {
     const DoubleDouble quotient = DoubleDouble{a.high, a.low} / DoubleDouble{b.high, b.low};
     const std::int64_t exponent = a.exponent - b.exponent;
@@ -79,6 +88,12 @@ double over_root(Scaled a, Scaled b) {
     const std::int64_t exponent = a.exponent - (b.exponent - (even == 1.0 ? 0 : 1)) / 2;
     return std::ldexp(quotient.high,
                       static_cast<int>(std::clamp<std::int64_t>(exponent, -3000, 3000)));
+}
+
+Scaled scaled(DoubleDouble x, std::int64_t exponent) {
+    if (x.high == 0.0) return {};
+    const int shift = std::ilogb(x.high);
+    return {std::ldexp(x.high, -shift), std::ldexp(x.low, -shift), exponent + shift};
 }
 
 // 2 atanh(u) = 2 (u + u^3/3 + u^5/5 + ...) with u = f / (2 + f): u^2 is below 0.0295, so 21

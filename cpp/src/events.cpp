@@ -226,6 +226,21 @@ bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
     return true;
 }
 
+Ahead next_block(const Events& events, std::size_t begin) {
+    Ahead ahead;
+    const std::size_t rows = std::min(block_rows, events.size() - begin);
+    const Column* const columns[] = {&events.y_proba, events.y_true};
+    for (int i = 0; i < 2; ++i) {
+        const Column* const column = columns[i];
+        if (column == nullptr ||
+            column->stride != static_cast<std::ptrdiff_t>(item_size(column->dtype)))
+            continue;
+        ahead.at[i] = column->data + begin * item_size(column->dtype);
+        ahead.bytes[i] = rows * item_size(column->dtype);
+    }
+    return ahead;
+}
+
 void refuse_events(const Events& events, std::size_t begin, std::size_t end,
                    std::uint64_t rows_before) {
     std::vector<double> values(events.y_proba.width);

@@ -59,5 +59,22 @@ void tally_intervals(const double* __restrict width, const double* __restrict ex
               from_bits(static_cast<std::uint64_t>(largest))};
 }
 
+// Integers in the order of the doubles whose bits they are made from, and back.
+[[gnu::always_inline]] inline std::int64_t ordered(std::uint64_t bits) {
+    const auto word = static_cast<std::int64_t>(bits);
+    return word ^ ((word >> 63) & 0x7FFFFFFFFFFFFFFF);
+}
+
+void range(const double* x, std::size_t n, double* least, double* largest) {
+    std::int64_t low = ordered(bits_of(x[0] + 0.0)), high = low;
+    for (std::size_t i = 1; i < n; ++i) {
+        const std::int64_t at = ordered(bits_of(x[i] + 0.0));
+        low = at < low ? at : low;
+        high = at > high ? at : high;
+    }
+    *least = from_bits(static_cast<std::uint64_t>(ordered(static_cast<std::uint64_t>(low))));
+    *largest = from_bits(static_cast<std::uint64_t>(ordered(static_cast<std::uint64_t>(high))));
+}
+
 }  // namespace
 }  // namespace calibrant

@@ -1,3 +1,8 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
 #include "calibrant/intervals.hpp"
 #include "calibrant/sorted_scores.hpp"
 #include "calibrant/wide_product.hpp"
@@ -38,20 +43,64 @@ std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows, st
 
 namespace {
 
-// The widths of one level and whether they cover, sorted.
+// Groups that are filled in the order of widths, with everything counted in units of weight.
+class EqualCounts {
+public:
+    EqualCounts(UInt128 total, std::size_t n_groups, int unit_exponent)
+        : total_(total), n_groups_(n_groups), unit_exponent_(unit_exponent) {}
+
+    // Widths from least to largest, none of which but the last may end a group.
+    void add(double least, double largest, UInt128 weight, UInt128 covered) {
+        bool begins = below_ == 0;
+        // below / total >= k / n_groups: group k has ended.
+        while (k_ < n_groups_ && !product_less(below_, n_groups_, k_, total_)) {
+            ++k_;
+            begins = true;
+        }
+        if (begins) {
+            close();
+            strata_.emplace_back();
+        }
+        strata_.back().see(least);
+        strata_.back().see(largest);
+        below_ += weight;
+        weight_ += weight;
+        covered_ += covered;
+    }
+
+    [[nodiscard]] std::vector<Stratum> finish() {
+        close();
+        return std::move(strata_);
+    }
+
+private:
+    void close() {
+        if (weight_ == 0) return;
+        strata_.back().weight.add(static_cast<Int128>(weight_), unit_exponent_);
+        strata_.back().covered.add(static_cast<Int128>(covered_), unit_exponent_);
+        weight_ = covered_ = 0;
+    }
+
+    UInt128 total_;
+    std::size_t n_groups_;
+    int unit_exponent_;
+    UInt128 below_ = 0, weight_ = 0, covered_ = 0;
+    std::size_t k_ = 1;
+    std::vector<Stratum> strata_;
+};
+
+// All widths of one level and whether they cover, sorted. The other levels are read, too: they may
+// be bad, or have missing values.
 SortedScores sorted_widths(const IntervalRows& rows, std::size_t level, Poll poll) {
-    IntervalRows of_level = rows;
-    of_level.lower = {rows.lower[level]};
-    of_level.upper = {rows.upper[level]};
-    const std::size_t workers = workers_of(of_level);
+    const std::size_t workers = workers_of(rows);
     const bool weighted = rows.sample_weight != nullptr;
     ScoreKeys keys(rows.size(), weighted, workers);
-    for_each_block(of_level, workers, 0, poll,
+    for_each_block(rows, workers, 0, poll,
                    [&](std::size_t worker, std::size_t row, const IntervalBlock& block) {
-                       ScoreKeys::Found& found = keys.found(worker);
+                       FoundRows& found = keys.found(worker);
                        for (std::size_t i = 0; i < block.n(); ++i) {
-                           const bool covered = block.excess(0)[i] == 0.0;
-                           const auto key = ScoreKey::of(block.width(0)[i], covered);
+                           const bool covered = block.excess(level)[i] == 0.0;
+                           const auto key = ScoreKey::of(block.width(level)[i], covered);
                            keys.put(found, row + i, key, weighted ? block.weight()[i] : 1.0);
                        }
                        keys.leave_out(row + block.n(), block.omitted());
@@ -59,41 +108,170 @@ SortedScores sorted_widths(const IntervalRows& rows, std::size_t level, Poll pol
     return {std::move(keys), poll};
 }
 
-}  // namespace
-
-std::vector<Stratum> coverage_by_width(const IntervalRows& rows, std::size_t level,
-                                       std::size_t n_groups, Poll poll) {
+std::vector<Stratum> strata_by_sort(const IntervalRows& rows, std::size_t level,
+                                    std::size_t n_groups, Poll poll) {
     const SortedScores sorted = sorted_widths(rows, level, poll);
     UInt128 total = 0;
     sorted.for_each_score(poll, [&](double, UInt128 weight, UInt128) { total += weight; });
-
-    std::vector<Stratum> strata;
-    UInt128 below = 0, weight_of_group = 0, covered_of_group = 0;
-    std::size_t k = 0;  // groups that have ended
-    const auto finish = [&] {
-        if (weight_of_group == 0) return;
-        strata.back().weight.add(static_cast<Int128>(weight_of_group), sorted.unit_exponent());
-        strata.back().covered.add(static_cast<Int128>(covered_of_group), sorted.unit_exponent());
-        weight_of_group = covered_of_group = 0;
-    };
+    EqualCounts groups(total, n_groups, sorted.unit_exponent());
     sorted.for_each_score(poll, [&](double width, UInt128 weight, UInt128 covered) {
-        // below / total >= (k + 1) / n_groups: another group ends before this width.
-        bool begins = below == 0;
-        while (k + 1 < n_groups && !product_less(below, n_groups, k + 1, total)) {
-            ++k;
-            begins = true;
-        }
-        if (begins) {
-            finish();
-            strata.emplace_back();
-        }
-        strata.back().see(width);
-        below += weight;
-        weight_of_group += weight;
-        covered_of_group += covered;
+        groups.add(width, width, weight, covered);
     });
-    finish();
-    return strata;
+    return groups.finish();
+}
+
+// Cells of widths: 16 for each power of two. Widths are not negative, so their bits rise with them.
+constexpr int cell_shift = 48;
+constexpr std::size_t n_cells = std::size_t{0x7FF} << (52 - cell_shift);
+
+std::size_t cell_of(double width) {
+    return static_cast<std::size_t>(std::bit_cast<std::uint64_t>(width) >> cell_shift);
+}
+
+struct Cell {
+    double least = std::numeric_limits<double>::infinity(), largest = 0.0;
+    std::uint64_t rows = 0, covered = 0;
+
+    void see(double width) {
+        least = width < least ? width : least;
+        largest = width > largest ? width : largest;
+    }
+    void merge(const Cell& other) {
+        see(other.least == std::numeric_limits<double>::infinity() ? largest : other.least);
+        see(other.largest);
+        rows += other.rows;
+        covered += other.covered;
+    }
+};
+
+// The cells of one level, and the keys of those in which a group ends.
+class WidthCells {
+public:
+    explicit WidthCells(std::vector<Cell> cells, std::size_t n_groups)
+        : cells_(std::move(cells)), wanted_(n_cells) {
+        for (const Cell& cell : cells_) total_ += cell.rows;
+        std::uint64_t below = 0;
+        std::size_t k = 1;  // the next group to end
+        const auto end_of = [&] {
+            const UInt128 product = static_cast<UInt128>(k) * total_;
+            return static_cast<std::uint64_t>((product + n_groups - 1) / n_groups);
+        };
+        for (std::size_t c = 0; c < n_cells; ++c) {
+            const Cell& cell = cells_[c];
+            if (cell.rows == 0) continue;
+            while (k < n_groups && end_of() <= below) ++k;
+            const bool cut = k < n_groups && end_of() < below + cell.rows;
+            wanted_[c] = cut && cell.least < cell.largest ? 1 : 0;
+            below += cell.rows;
+        }
+    }
+
+    [[nodiscard]] bool wants(double width) const { return wanted_[cell_of(width)] != 0; }
+    void take(const std::vector<ScoreKey>& keys) {
+        keys_.insert(keys_.end(), keys.begin(), keys.end());
+    }
+
+    [[nodiscard]] std::vector<Stratum> strata(std::size_t n_groups) {
+        std::sort(keys_.begin(), keys_.end(),
+                  [](ScoreKey a, ScoreKey b) { return a.bits < b.bits; });
+        EqualCounts groups(total_, n_groups, 0);
+        std::size_t next = 0;
+        for (std::size_t c = 0; c < n_cells; ++c) {
+            const Cell& cell = cells_[c];
+            if (cell.rows > 0 && wanted_[c] == 0) {
+                groups.add(cell.least, cell.largest, cell.rows, cell.covered);
+            }
+            while (wanted_[c] != 0 && next < keys_.size() && cell_of(keys_[next].score()) == c) {
+                const double width = keys_[next].score();
+                std::uint64_t rows = 0, covered = 0;
+                for (; next < keys_.size() && keys_[next].score() == width; ++next) {
+                    ++rows;
+                    covered += keys_[next].hit() ? 1 : 0;
+                }
+                groups.add(width, width, rows, covered);
+            }
+        }
+        return groups.finish();
+    }
+
+private:
+    std::vector<Cell> cells_;
+    std::vector<std::uint8_t> wanted_;
+    std::uint64_t total_ = 0;
+    std::vector<ScoreKey> keys_;
+};
+
+std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std::size_t n_groups,
+                                                  Poll poll) {
+    const std::size_t workers = workers_of(rows);
+    const std::size_t levels = rows.n_levels();
+    std::vector<std::vector<Cell>> counted(workers * levels, std::vector<Cell>(n_cells));
+    for_each_block(rows, workers, 0, poll,
+                   [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
+                       for (std::size_t level = 0; level < levels; ++level) {
+                           Cell* const cells = counted[worker * levels + level].data();
+                           const double* const width = block.width(level);
+                           const double* const excess = block.excess(level);
+                           for (std::size_t i = 0; i < block.n(); ++i) {
+                               Cell& cell = cells[cell_of(width[i])];
+                               cell.see(width[i]);
+                               ++cell.rows;
+                               cell.covered += excess[i] == 0.0 ? 1 : 0;
+                           }
+                       }
+                   });
+    std::vector<WidthCells> cells;
+    for (std::size_t level = 0; level < levels; ++level) {
+        std::vector<Cell> all = std::move(counted[level]);
+        for (std::size_t worker = 1; worker < workers; ++worker) {
+            const std::vector<Cell>& part = counted[worker * levels + level];
+            for (std::size_t c = 0; c < n_cells; ++c) {
+                if (part[c].rows > 0) all[c].merge(part[c]);
+            }
+        }
+        cells.emplace_back(std::move(all), n_groups);
+    }
+    counted.clear();
+
+    std::vector<std::vector<ScoreKey>> taken(workers * levels);
+    for_each_block(
+        rows, workers, 0, poll, [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
+            for (std::size_t level = 0; level < levels; ++level) {
+                const double* const width = block.width(level);
+                for (std::size_t i = 0; i < block.n(); ++i) {
+                    if (!cells[level].wants(width[i])) continue;
+                    const bool covered = block.excess(level)[i] == 0.0;
+                    taken[worker * levels + level].push_back(ScoreKey::of(width[i], covered));
+                }
+            }
+        });
+    std::vector<std::vector<Stratum>> result;
+    for (std::size_t level = 0; level < levels; ++level) {
+        for (std::size_t worker = 0; worker < workers; ++worker) {
+            cells[level].take(taken[worker * levels + level]);
+        }
+        result.push_back(cells[level].strata(n_groups));
+    }
+    return result;
+}
+
+// For fewer rows, a sort is faster than a histogram; of many levels, the histograms are large.
+constexpr std::size_t rows_worth_cells = 65536;
+constexpr std::size_t levels_worth_cells = 64;
+
+}  // namespace
+
+std::vector<std::vector<Stratum>> coverage_by_width(const IntervalRows& rows, std::size_t n_groups,
+                                                    Poll poll) {
+    if (rows.sample_weight == nullptr && rows.size() >= rows_worth_cells &&
+        rows.n_levels() <= levels_worth_cells) {
+        return strata_by_cells(rows, n_groups, poll);
+    }
+    std::vector<std::vector<Stratum>> result;
+    for (std::size_t level = 0; level < rows.n_levels(); ++level) {
+        result.push_back(strata_by_sort(rows, level, n_groups, poll));
+    }
+    return result;
 }
 
 }  // namespace calibrant

@@ -30,9 +30,7 @@ public:
         total_.n_ += n;
         total_.omitted_ += block.omitted();
         if (weighted_) total_.weight_.add_block(block.weight(), n);
-        for (std::size_t i = 0; has_y_ && i < n; ++i) {
-            if (!weighted_ || block.weight()[i] > 0.0) total_.see_y(block.y_true()[i]);
-        }
+        if (has_y_ && n > 0) see_outcomes(block);
         for (std::size_t level = 0; level < total_.levels_.size(); ++level) {
             const double* const width = block.width(level);
             const double* const excess = block.excess(level);
@@ -54,6 +52,19 @@ public:
     }
 
 private:
+    void see_outcomes(const IntervalBlock& block) {
+        if (!weighted_) {
+            double least = 0.0, largest = 0.0;
+            kernels().range(block.y_true(), block.n(), &least, &largest);
+            total_.see_y(least);
+            total_.see_y(largest);
+            return;
+        }
+        for (std::size_t i = 0; i < block.n(); ++i) {
+            if (block.weight()[i] > 0.0) total_.see_y(block.y_true()[i] + 0.0);
+        }
+    }
+
     void add_unweighted(Intervals::Level& sums, const double* width, const double* excess,
                         std::size_t n) {
         IntervalTally tally;
@@ -165,8 +176,8 @@ void Intervals::merge(const Intervals& other) {
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
     merged.weight_.merge(other.weight_);
-    merged.see_y(other.least_y_);
-    merged.see_y(other.largest_y_);
+    merged.least_y_ = std::min(least_y_, other.least_y_);
+    merged.largest_y_ = std::max(largest_y_, other.largest_y_);
     for (std::size_t i = 0; i < levels_.size(); ++i) {
         Level& level = merged.levels_[i];
         const Level& from = other.levels_[i];
@@ -177,7 +188,7 @@ void Intervals::merge(const Intervals& other) {
         level.least_width = std::min(level.least_width, from.least_width);
         level.largest_width = std::max(level.largest_width, from.largest_width);
         for (std::size_t k = 0; k < level.by_width.size(); ++k) {
-            level.by_width[k].merge(Stratum(from.by_width[k]));
+            level.by_width[k].merge(Stratum(from.by_width[k]));  // a copy: it may be this very one
         }
     }
     *this = std::move(merged);

@@ -21,7 +21,9 @@ void write_numbers(Writer& out, const std::vector<double>& numbers) {
 // Least and largest of what has been seen: both finite, or neither there.
 bool is_range(double least, double largest, bool seen) {
     if (!seen) return least == INFINITY && largest == -INFINITY;
-    return std::isfinite(least) && std::isfinite(largest) && least <= largest;
+    const bool canonical =
+        !(least == 0.0 && std::signbit(least)) && !(largest == 0.0 && std::signbit(largest));
+    return canonical && std::isfinite(least) && std::isfinite(largest) && least <= largest;
 }
 
 [[noreturn]] void refuse_state() {
@@ -68,7 +70,7 @@ void Intervals::read_level(Reader& in, Level& level) const {
     outside.merge(level.above);
     if (!at_most(outside, weight_) || outside.is_zero() != level.excess.is_zero() ||
         !is_range(level.least_width, level.largest_width, seen) ||
-        (seen && std::signbit(level.least_width))) {
+        (seen && level.least_width < 0.0)) {
         refuse_state();
     }
     if (width_edges_.empty()) return;
@@ -80,7 +82,8 @@ void Intervals::read_level(Reader& in, Level& level) const {
         if (stratum.weight.is_zero()) continue;
         const bool fits = (k == 0 || stratum.least >= width_edges_[k - 1]) &&
                           (k == width_edges_.size() || stratum.largest < width_edges_[k]) &&
-                          !std::signbit(stratum.least) && stratum.least >= level.least_width &&
+                          !std::signbit(stratum.least) && !std::signbit(stratum.largest) &&
+                          stratum.least >= level.least_width &&
                           stratum.largest <= level.largest_width;
         if (!fits) refuse_state();
     }

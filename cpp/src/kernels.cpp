@@ -3,8 +3,10 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "box_loops.hpp"
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
+#include "dependence_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
@@ -31,19 +33,6 @@ using namespace detail;
     return {high, fma(term.low, scale, rest + snap_shift<58>)};
 }
 
-// A quarter of what lies ahead, into the second-level cache: no more lines at once than the
-// processor can wait for.
-void prefetch_quarter(const Ahead& ahead, std::size_t quarter) {
-    constexpr std::size_t line = 64;
-    for (int piece = 0; piece < 2; ++piece) {
-        const auto* const bytes = static_cast<const char*>(ahead.at[piece]);
-        const std::size_t end = ahead.bytes[piece] * (quarter + 1) / 4;
-        for (std::size_t i = ahead.bytes[piece] * quarter / 4; i < end; i += line) {
-            __builtin_prefetch(bytes + i, 0, 2);
-        }
-    }
-}
-
 // Five short loops rather than one: the values of a block pass through buffers in the
 // first-level cache, and each loop's chain of dependent operations is short enough for the
 // processor to overlap many rows. The sum of q, all additions, rides along with the
@@ -63,7 +52,7 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
         c[i] = reduced.reciprocal;
     }
 
-    prefetch_quarter(ahead, 0);
+    prefetch(ahead, 0, 4);
     std::uint64_t log_high = 0, log_low = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const LogParts log = log_finish({a[i], b[i], c[i]});
@@ -73,7 +62,7 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
         b[i] = log.low;
     }
 
-    prefetch_quarter(ahead, 1);
+    prefetch(ahead, 1, 4);
     for (std::size_t i = 0; i < n; ++i) {
         const ExpReduced reduced = power_reduce<true>({a[i], b[i]}, m);
         a[i] = reduced.high;
@@ -81,7 +70,7 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
         c[i] = reduced.exponent;
     }
 
-    prefetch_quarter(ahead, 2);
+    prefetch(ahead, 2, 4);
     std::uint64_t q_high = 0, q_low = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const double high = x[i] + snap_shift<40>;
@@ -92,7 +81,7 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
         b[i] = term.low;
     }
 
-    prefetch_quarter(ahead, 3);
+    prefetch(ahead, 3, 4);
     std::uint64_t power_high = 0, power_low = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const Rounded term = round_to_grid({a[i], b[i], c[i]});
@@ -345,6 +334,10 @@ void places(const double* score, std::size_t n, std::uint32_t* cell, std::int64_
     }
 }
 
+void cells_of(const double* score, std::size_t n, std::uint32_t* cell) {
+    for (std::size_t i = 0; i < n; ++i) cell[i] = place_of_score(score[i]).cell;
+}
+
 void log_of(const double* x, std::size_t n, double* result) {
     for (std::size_t i = 0; i < n; ++i) result[i] = calibrant::log(x[i]);
 }
@@ -377,8 +370,12 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    clip,
                                    split,
                                    places,
+                                   cells_of,
                                    intervals,
                                    tally_intervals,
+                                   range,
+                                   &box_kernels,
+                                   &dependence_kernels,
                                    log_of,
                                    exp_of,
                                    power_of};

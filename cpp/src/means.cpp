@@ -33,22 +33,6 @@ double round_exp(DoubleDouble x) {
     return round_parts(exp_parts(x.high, x.low));
 }
 
-// Where the rows from `begin` on lie, as far as they lie side by side.
-Ahead next_block(const Events& events, std::size_t begin) {
-    Ahead ahead;
-    const std::size_t rows = std::min(block_rows, events.size() - begin);
-    const Column* const columns[] = {&events.y_proba, events.y_true};
-    for (int i = 0; i < 2; ++i) {
-        const Column* const column = columns[i];
-        if (column == nullptr ||
-            column->stride != static_cast<std::ptrdiff_t>(item_size(column->dtype)))
-            continue;
-        ahead.at[i] = column->data + begin * item_size(column->dtype);
-        ahead.bytes[i] = rows * item_size(column->dtype);
-    }
-    return ahead;
-}
-
 }  // namespace
 
 // One thread's share of an update.

@@ -35,11 +35,6 @@ void require_pairs(const ScorePairs& pairs) {
     require_pairs(pairs.n, pairs.hits != 0, pairs.misses != 0);
 }
 
-DoubleDouble wide(UInt128 x) {
-    const auto high = static_cast<double>(x);
-    return {high, static_cast<double>(static_cast<Int128>(x - static_cast<UInt128>(high)))};
-}
-
 DoubleDouble twice(DoubleDouble x) { return {2.0 * x.high, 2.0 * x.low}; }
 
 // a / b, rounded once.

@@ -72,12 +72,11 @@ private:
         ScoredBlock block(rows);
         const std::size_t blocks = std::min(sampled_blocks, rows.size() / block.most_rows());
         alignas(64) std::uint32_t cell[block_rows];
-        alignas(64) std::int64_t offset[block_rows];
         for (std::size_t k = 0; k < blocks; ++k) {
             const std::size_t begin = rows.size() / blocks * k;
             if (!block.load(rows, begin, std::min(block.most_rows(), rows.size() - begin)))
                 continue;
-            kernels().places(block.score(), block.n(), cell, offset);
+            kernels().cells(block.score(), block.n(), cell);
             for (std::size_t i = 0; i < block.n(); ++i) {
                 Sampled& to = cells[cell[i]];
                 ++to.n;
@@ -251,11 +250,10 @@ void scatter(const ScoredRows& rows, const CellBuckets& buckets, std::vector<Pag
     for_each_block(rows, pages.size(), poll,
                    [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
                        alignas(64) std::uint32_t cell[block_rows];
-                       alignas(64) std::int64_t offset[block_rows];
                        Pages& mine = pages[worker];
                        const double* const score = block.score();
                        const std::int32_t* const hit = block.hit();
-                       kernels().places(score, block.n(), cell, offset);
+                       kernels().cells(score, block.n(), cell);
                        for (std::size_t i = 0; i < block.n(); ++i) {
                            const std::size_t list =
                                2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);

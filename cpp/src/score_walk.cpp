@@ -169,8 +169,7 @@ WalkRefiner::Batch WalkRefiner::read(const ScoredRows& rows, Poll poll) const {
             batch.omitted += block.omitted();
             batch.variance.add(block.score(), weights, block.n());
             alignas(64) std::uint32_t cell[block_rows];
-            alignas(64) std::int64_t offset[block_rows];
-            kernels().places(block.score(), block.n(), cell, offset);
+            kernels().cells(block.score(), block.n(), cell);
             for (std::size_t i = 0; i < block.n(); ++i) {
                 const double weight = weighted ? weights[i] : 1.0;
                 if (wanted_[cell[i]] == 0 || weight == 0.0) continue;

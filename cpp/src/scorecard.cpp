@@ -35,11 +35,28 @@ ExactSum sum_of(const std::vector<ExactSum>& parts) {
 
 }  // namespace
 
-Scorecard::Scorecard(std::size_t n_bins, double q_lim)
+Scorecard::Scorecard(std::size_t n_bins, double q_lim, bool with_table)
     : bins_(Bins::equal_width(n_bins)), q_lim_(q_lim + 0.0), cells_(2 * n_bins) {
     if (!(q_lim >= 0.0 && q_lim < 0.5)) {
         throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
     }
+    if (with_table) table_.emplace();
+}
+
+Scorecard Scorecard::without_table() const {
+    Scorecard copy(bins_.size(), q_lim_, false);
+    copy.columns_ = columns_;
+    copy.n_ = n_;
+    copy.omitted_ = omitted_;
+    copy.zeros_ = zeros_;
+    copy.cells_ = cells_;
+    copy.class_weight_ = class_weight_;
+    copy.class_brier_ = class_brier_;
+    copy.sums_ = sums_;
+    copy.squares_ = squares_;
+    copy.right_ = right_;
+    copy.spread_ = spread_;
+    return copy;
 }
 
 void Scorecard::merge(const Scorecard& other) {
@@ -53,12 +70,15 @@ void Scorecard::merge(const Scorecard& other) {
                                     number_text(other.q_lim_) + " into one with q_lim " +
                                     number_text(q_lim_));
     }
+    if (table_.has_value() != other.table_.has_value()) {
+        throw std::invalid_argument("cannot merge Scorecards of which only one has a table");
+    }
     if (other.columns_ == 0) return;
     if (columns_ != 0 && columns_ != other.columns_) {
         throw InvalidInput("y_proba must keep its shape: " + shape_text(columns_) +
                            " so far, now " + shape_text(other.columns_));
     }
-    Scorecard merged = *this;
+    Scorecard merged = without_table();
     merged.columns_ = other.columns_;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
@@ -82,6 +102,8 @@ void Scorecard::merge(const Scorecard& other) {
     merge_all(merged.squares_, other.squares_);
     merged.right_.merge(other.right_);
     merged.spread_.merge(other.spread_);
+    if (table_) table_->merge(*other.table_);  // all or nothing, and the last to fail
+    merged.table_ = std::move(table_);
     *this = std::move(merged);
 }
 
@@ -167,6 +189,7 @@ std::string Scorecard::to_bytes() const {
     }
     right_.write(out);
     spread_.write(out);
+    if (table_) out.raw(table_->to_bytes());
     return seal(kind, 1, out);
 }
 
@@ -181,7 +204,7 @@ Scorecard Scorecard::from_bytes(std::string_view bytes) {
         columns > ScoreSums::most_classes) {
         throw CorruptState("malformed state: bins, q_lim or columns are out of range");
     }
-    Scorecard card(n_bins, q_lim);
+    Scorecard card(n_bins, q_lim, true);
     card.columns_ = columns;
     card.n_ = in.u64();
     card.omitted_ = in.u64();
@@ -209,7 +232,11 @@ Scorecard Scorecard::from_bytes(std::string_view bytes) {
     }
     card.right_ = ExactSum::read(in);
     card.spread_ = ExactSum::read(in);
-    in.finish();
+    if (in.remaining() == 0) {
+        card.table_.reset();  // of a group
+    } else {
+        card.table_ = ScoreTable::from_bytes(in.raw(in.remaining()));
+    }
     if (!card.is_possible()) {
         throw CorruptState("malformed state: counts and sums of the Scorecard disagree");
     }
@@ -247,7 +274,10 @@ bool Scorecard::is_possible() const {
         for (const Cell& cell : cells_) squares.merge(cell.squares);
         possible = possible && are_equal(squares, sums_[brier]);
     }
-    return possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0);
+    possible = possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0);
+    if (!table_) return possible;
+    return possible && table_->count() == n_ && table_->omitted() == omitted_ &&
+           table_->columns() == columns_;
 }
 
 }  // namespace calibrant

@@ -142,7 +142,13 @@ void check_classes(const Events& events) {
 void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     if (events.size() == 0) return;
     check_classes(events);
+    ScoreTable added;
+    if (table_) {
+        const Scoring scoring = events.is_matrix ? Scoring::top_label : Scoring::binary;
+        added.update({events, scoring}, rows_before, poll);
+    }
     update_by_workers<ScorecardWorker>(*this, events, events, rows_before, poll);
+    if (table_) table_->merge(added);
 }
 
 std::vector<Scorecard> scorecards_by_group(const Scorecard& parameters, const GroupedRows& rows,

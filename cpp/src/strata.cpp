@@ -9,9 +9,9 @@ bool at_most(const ExactSum& a, const ExactSum& b) {
 }
 
 void Stratum::merge(const Stratum& other) {
+    if (other.weight.is_zero()) return;
     see(other.least);
     see(other.largest);
-    if (other.weight.is_zero()) return;
     weight.merge(other.weight);
     covered.merge(other.covered);
 }

@@ -221,6 +221,23 @@ void ScoreVariance::add(const double* score, const double* weight, std::size_t n
     squares_.add_products(weight, error, n);
 }
 
+void ScoreVariance::add(double score, UInt128 weight, int unit_exponent) {
+    const double near = score > 0.5 ? 1.0 - score : score;
+    if (near == 0.0) return;
+    const Parts parts(near);
+    const UInt128 square = UInt128{parts.mantissa} * parts.mantissa;
+    constexpr std::uint64_t half_mask = (std::uint64_t{1} << 53) - 1;
+    const auto add_word = [&](std::uint64_t word, int exponent) {
+        const auto times = [&](UInt128 x) { return static_cast<Int128>(x * word); };
+        near_.add(times(parts.mantissa), exponent + parts.exponent);
+        if (!(near > least_squared)) return;
+        squares_.add(times(square & half_mask), exponent + 2 * parts.exponent);
+        squares_.add(times(square >> 53), exponent + 2 * parts.exponent + 53);
+    };
+    add_word(static_cast<std::uint64_t>(weight), unit_exponent);
+    if (weight >> 64 != 0) add_word(static_cast<std::uint64_t>(weight >> 64), unit_exponent + 64);
+}
+
 void ScoreVariance::merge(const ScoreVariance& other) {
     near_.merge(other.near_);
     squares_.merge(other.squares_);

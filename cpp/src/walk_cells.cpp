@@ -14,6 +14,12 @@ namespace {
 constexpr std::size_t rows_per_gathered = 8;
 // Offsets are below 2^46.
 constexpr std::uint64_t rows_before_flush = std::uint64_t{1} << 17;
+// While so many rows are looked at, as large a part of the next block is asked for.
+constexpr std::size_t rows_per_prefetch = 16;
+
+Ahead after(const ScoredRows& rows, std::size_t row, const ScoredBlock& block) {
+    return next_block(rows.events, row + block.events() + block.omitted());
+}
 
 struct Cell {
     std::uint64_t n = 0, hits = 0;
@@ -75,7 +81,7 @@ class CellWorker {
 public:
     CellWorker() : counts_(n_score_cells) {}
 
-    void add(const ScoredBlock& block) {
+    void add(const ScoredBlock& block, const Ahead& ahead) {
         const std::size_t n = block.n();
         const double* const score = block.score();
         const std::int32_t* const hits = block.hit();
@@ -86,6 +92,8 @@ public:
         std::fill_n(cell_ + n, rows_ahead, 0U);
         std::size_t n_low = 0;
         for (std::size_t i = 0; i < n; ++i) {
+            if (i % rows_per_prefetch == 0)
+                prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
             // All cells together are more than a second-level cache holds.
             __builtin_prefetch(&all[cell_[i + rows_ahead]], 1);
             const std::uint32_t cell = cell_[i];
@@ -250,8 +258,8 @@ public:
         const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
         std::vector<std::vector<ScoreKey>> of_worker(workers);
         for_each_block(rows, workers, poll,
-                       [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
-                           gather(block, wanted.data(), of_worker[worker]);
+                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                           gather(block, wanted.data(), after(rows, row, block), of_worker[worker]);
                        });
         for (const auto& keys : of_worker) {
             for (const ScoreKey key : keys) keys_[ends_[cell_of_score(key.score())]++] = key;
@@ -280,17 +288,19 @@ public:
     }
 
 private:
-    static void gather(const ScoredBlock& block, const std::uint8_t* wanted,
+    static void gather(const ScoredBlock& block, const std::uint8_t* wanted, const Ahead& ahead,
                        std::vector<ScoreKey>& keys) {
         alignas(64) std::uint32_t cell[block_rows];
-        alignas(64) std::int64_t offset[block_rows];
         ScoreKey found[block_rows];
         const double* const score = block.score();
         const std::int32_t* const hit = block.hit();
         const std::size_t count = block.n();
-        kernels().places(score, count, cell, offset);
+        kernels().cells(score, count, cell);
         std::size_t n = 0;
         for (std::size_t i = 0; i < count; ++i) {
+            if (i % rows_per_prefetch == 0) {
+                prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
+            }
             found[n] = ScoreKey::of(score[i], hit[i] != 0);
             n += wanted[cell[i]];
         }
@@ -303,15 +313,17 @@ private:
 
 }  // namespace
 
-bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests) {
+bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
+                     std::vector<CellCount>* counts) {
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::vector<Cell> cells(n_score_cells);
     LowScores low;
     {
         std::vector<CellWorker> team(workers);
         for_each_block(rows, workers, poll,
-                       [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
-                           team[worker].add(block);
+                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                           team[worker].add(block, next_block(rows.events, std::min(row + block.n(),
+                                                                                    rows.size())));
                        });
         for (CellWorker& worker : team) worker.finish_into(cells, low, tests);
     }
@@ -322,6 +334,11 @@ bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests) {
     tests.variance = variance.total();
     tests.weight.add(static_cast<Int128>(tests.n), 0);
 
+    for (std::size_t k = 0; counts != nullptr && k < n_score_cells; ++k) {
+        const Cell& cell = cells[k];
+        const bool tie = k == 0 ? low.n == 0 : k >= cells::tail && is_one_tie(cell);
+        if (cell.n != 0) counts->push_back({cell.n, cell.hits, tie});
+    }
     Turns turns(cells);
     const Cell& zeros = cells[0];
     const std::uint64_t n_low = low.n == 0 ? 0 : zeros.n + cells[1].n;

@@ -67,9 +67,9 @@ void groups_merged_are_the_whole() {
             Rows rows(4001, width, false, n_groups);
             for (const bool weighted : {false, true}) {
                 if (weighted) rows.events.sample_weight = &rows.sample_weight;
-                Scorecard whole(7, 0.0);
+                Scorecard whole(7, 0.0, false);
                 whole.update(rows.events, 0, nullptr);
-                Scorecard merged(7, 0.0);
+                Scorecard merged(7, 0.0, false);
                 const GroupedRows grouped{rows.events, rows.groups.data(), n_groups};
                 for (const Scorecard& card : scorecards_by_group(merged, grouped, nullptr)) {
                     merged.merge(card);
@@ -82,8 +82,8 @@ void groups_merged_are_the_whole() {
 
 void rows_without_a_group_are_counted_last() {
     const Rows rows(3000, 1, true, 4);
-    const auto cards =
-        scorecards_by_group(Scorecard(7, 0.0), {rows.events, rows.groups.data(), 4}, nullptr);
+    const auto cards = scorecards_by_group(Scorecard(7, 0.0, false),
+                                           {rows.events, rows.groups.data(), 4}, nullptr);
     expect::equal(cards.size(), 5U);
     expect::equal(cards.back().count(), 0U);
     std::uint64_t seen = 0;
@@ -95,7 +95,7 @@ void rows_without_a_group_are_counted_last() {
 void damaged_states_are_refused_or_round_trip() {
     for (const std::size_t width : {1U, 3U}) {
         const Rows rows(100, width, false, 1);
-        Scorecard original(3, 1e-12);
+        Scorecard original(3, 1e-12, true);
         original.update(rows.events, 0, nullptr);
         const std::string good = original.to_bytes();
         fuzz::Numbers numbers;

@@ -6,6 +6,7 @@ work is split.
 
 from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
 from calibrant._core import __version__
+from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
     Assessment,
     AssessmentBins,
@@ -23,6 +24,8 @@ from calibrant.conventions import Conventions, conventions
 from calibrant.cumulative import (
     ClasswiseTestResult,
     CumulativeDifferences,
+    CumulativeTests,
+    GroupwiseTestResult,
     TestResult,
     brownian_range_cdf,
     brownian_range_log_sf,
@@ -31,6 +34,7 @@ from calibrant.cumulative import (
     brownian_sup_log_sf,
     brownian_sup_sf,
     cumulative_differences,
+    cumulative_tests,
     ks_test,
     kuiper_test,
     spiegelhalter_test,
@@ -96,9 +100,13 @@ __all__ = [
     "CorpDecomposition",
     "Coverage",
     "CoverageGap",
+    "CoverageHSIC",
+    "CoverageHSICByLevel",
     "CrossEntropyProbability",
     "CumulativeDifferences",
+    "CumulativeTests",
     "Estimate",
+    "GroupwiseTestResult",
     "IntervalLevel",
     "IntervalSummary",
     "LogDecomposition",
@@ -131,10 +139,12 @@ __all__ = [
     "conventions",
     "coupling_to_power",
     "coverage_gap",
+    "coverage_hsic",
     "coverage_width_criterion",
     "cross_entropy_probability",
     "cumulative",
     "cumulative_differences",
+    "cumulative_tests",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",

@@ -31,6 +31,7 @@ __all__ = [
     "SizeGroups",
     "SizeStratifiedCoverage",
     "by_level",
+    "checked_eta",
     "confidence",
     "nominal_levels",
     "size_groups",
@@ -79,6 +80,15 @@ def nominal_levels(confidence_level: Any) -> list[float]:
     if not levels:
         raise ValueError("confidence_level must name at least one level, got none")
     return levels
+
+
+def checked_eta(eta: Any) -> float:
+    """Return it as a float, or say what is wrong with it."""
+    if not isinstance(eta, numbers.Real):
+        raise TypeError(f"eta must be a real number, got {eta!r}")
+    if not math.isfinite(float(eta)):
+        raise ValueError(f"eta must be finite, got {float(eta)}")
+    return float(eta)
 
 
 def by_level(values: Sequence[float]) -> ByLevel:

@@ -48,4 +48,4 @@ def check_crossed(crossed: Any) -> bool:
     """Return whether crossed bounds are to be swapped."""
     if crossed not in ("raise", "swap"):
         raise ValueError(f"crossed must be 'raise' or 'swap', got {crossed!r}")
-    return crossed == "swap"
+    return bool(crossed == "swap")

@@ -7,11 +7,12 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant import _core, intervals
+from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._coverage_results import (
     CiMethod,
     SetSummary,
+    checked_eta,
     confidence,
     nominal_levels,
     size_groups,
@@ -90,7 +91,7 @@ class Intervals(Accumulator[_core.Intervals]):
             If there is no row, or none with a positive weight.
         """
         state, ci = self._state, confidence(ci_level, ci_method)
-        eta = intervals.checked_eta(eta)
+        eta = checked_eta(eta)
         state.require_weight()
         by_width = [
             size_groups(state.by_width(i), ci, "widths") if state.width_edges else None
@@ -127,7 +128,7 @@ class PredictionSets(Accumulator[_core.PredictionSets]):
     >>> left.update([0, 1], [[0, 1], [1]])
     >>> right.update([2, 1], [[0], []])
     >>> left.merge(right).result().coverage
-    Coverage(0.5 (0.150036 to 0.849964), n=4)
+    Coverage(0.5 (0.150039 to 0.849961), n=4)
     >>> left.result().size
     SetSize(value=1, empty=0.25, largest=2, n=4)
     """

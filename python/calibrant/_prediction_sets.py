@@ -125,7 +125,7 @@ def set_summary(
     --------
     >>> set_summary([0, 1, 2, 1], [[0, 1], [1], [0], []])
     SetSummary
-      coverage 0.5 (0.150036 to 0.849964), n=4
+      coverage 0.5 (0.150039 to 0.849961), n=4
       mean size 1, empty 25%, largest 2
       size 0: 0 (0 to 0.793451), 1 rows, worst
       size 1: 0.5 (0.0945312 to 0.905469), 2 rows

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from calibrant import _core
+from calibrant._cumulative_tests import WalkTests
 from calibrant._labels import class_codes
 from calibrant._test_result import TestResult
-from calibrant._walks import WalkTests
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["Refinement"]
@@ -68,11 +68,11 @@ class Refinement:
         ValueError
             If the rows so far are not those of the table, as far as can be seen.
         """
-        return WalkTests(*self._state.tests()).result("ks")
+        return WalkTests(*self._state.tests()).results().ks
 
     def kuiper(self) -> TestResult:
         """Return `calibrant.kuiper_test` of all rows; errors are those of `ks`."""
-        return WalkTests(*self._state.tests()).result("kuiper")
+        return WalkTests(*self._state.tests()).results().kuiper
 
     def __repr__(self) -> str:
         return f"Refinement(n={self.n}, n_kept={self.n_kept})"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any, ClassVar
 
-__all__ = ["Result"]
+__all__ = ["Result", "for_json", "json_key"]
 
 
 def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def for_json(x: Any) -> Any:
+    """Return it as JSON has it: an infinite number is the text "inf"."""
+    return str(x) if isinstance(x, float) and math.isinf(x) else x
+
+
+def json_key(key: Any) -> Any:
+    """Return the key of a group as JSON has it; what it has no word for becomes text."""
+    return for_json(key) if isinstance(key, (bool, int, float, str)) else str(key)
 
 
 class Result:

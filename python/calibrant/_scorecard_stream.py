@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import math
+
 from calibrant import _core, scorecards
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._score_table_stream import ScoreTable
+from calibrant._scorecard_table import ORDERED
 
 __all__ = ["Scorecard"]
 
+_NO_TABLE = "a group in a stream keeps no table of scores"
+
 
 class Scorecard(EventAccumulator[_core.Scorecard]):
-    """Accumulator of `calibrant.scorecard`, in constant memory.
+    """Accumulator of `calibrant.scorecard`, in constant memory, of a few megabytes.
 
     The first batch decides whether y_proba has shape (n,) or (n, k); later batches must keep
-    to it. Intervals, too, are the same however the rows were split.
+    to it. Intervals, too, are the same however the rows were split. KS, Kuiper and AUC need the
+    order of scores: they are read off a `ScoreTable`, within certain bounds.
 
     Parameters
     ----------
@@ -35,7 +42,7 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
     _State = _core.Scorecard
 
     def __init__(self, *, n_bins: int = 15, q_lim: float = 0.0) -> None:
-        self._state = scorecards.core_card(n_bins, q_lim)
+        self._state = scorecards.core_card(n_bins, q_lim, with_table=True)
 
     def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return the scorecard of the rows so far.
@@ -45,9 +52,22 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        level = scorecards.check_level(confidence_level)
         self._state.require_weight()
-        return scorecards.Scorecard._of(self._state, level)
+        return self._card(confidence_level)
+
+    def _card(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
+        """Return `result`; of no rows a scorecard in which all is undefined."""
+        level = scorecards.check_level(confidence_level)
+        if not (self._state.has_table and self._state.has_weight):
+            ordered = dict.fromkeys(ORDERED, (math.nan, math.nan, math.nan, _NO_TABLE))
+        else:
+            ordered = self._state.order_statistics(scorecards.normal_quantile(level))
+        return scorecards.Scorecard._of(self._state, level, ordered)
+
+    @property
+    def table(self) -> ScoreTable:
+        """A copy of the table of the same rows: for bins, the assessment, and `refine`."""
+        return ScoreTable._from_state(self._state.table())
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": self._state.n_bins, "q_lim": self._state.q_lim}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ROWS", "as_html", "as_text", "hint"]
+__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint"]
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
@@ -28,7 +28,14 @@ ROWS = {
     "mce": ("maximum error", "bootstrap", "largest gap of a bin"),
     "spiegelhalter_z": ("Spiegelhalter z", "none", "0 is calibrated"),
     "spiegelhalter_pvalue": ("  p-value", "none", "small: not calibrated"),
+    "ks": ("KS", "certified", "0 is calibrated"),
+    "ks_pvalue": ("  p-value", "certified", "small: not calibrated"),
+    "kuiper": ("Kuiper", "certified", "0 is calibrated"),
+    "kuiper_pvalue": ("  p-value", "certified", "small: not calibrated"),
+    "auc": ("AUC", "DeLong", "1 ranks perfectly, 1/2 not at all"),
 }
+#: Those that need the order of scores: exact from rows in memory, within bounds from a stream.
+ORDERED = ("ks", "ks_pvalue", "kuiper", "kuiper_pvalue", "auc")
 _OF_CLASSES = {
     "base_rate": "frequency of the largest class",
     "hit_rate": "right by the top label; 1 is perfect",
@@ -39,6 +46,9 @@ _OF_CLASSES = {
     "ece": "of the top label; 0 is calibrated",
     "mce": "of the top label; largest gap of a bin",
     "spiegelhalter_z": "of the top label; 0 is calibrated",
+    "ks": "of the top label; 0 is calibrated",
+    "kuiper": "of the top label; 0 is calibrated",
+    "auc": "of the top label's hits",
 }
 #: What one line per group has room for.
 _SHORT = ("base_rate", "hit_rate", "accuracy", "brier", "log", "ece", "spiegelhalter_pvalue")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from calibrant import _core
-from calibrant._result import Result
+from calibrant._result import Result, json_key
 
-__all__ = ["ClasswiseTestResult", "TestResult"]
+__all__ = ["ClasswiseTestResult", "GroupwiseTestResult", "TestResult"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,21 +74,73 @@ class ClasswiseTestResult(TestResult):
 
     @classmethod
     def _of_classes(cls, classes: Sequence[TestResult]) -> ClasswiseTestResult:
-        # By the statistic: it tells classes apart where all p-values are 0.
-        order = sorted(range(len(classes)), key=lambda j: -classes[j].statistic)
-        adjusted = [0.0] * len(classes)
-        largest = 0.0
-        for rank, j in enumerate(order):
-            largest = max(largest, min(1.0, (len(classes) - rank) * classes[j].pvalue))
-            adjusted[j] = largest
-        worst = classes[order[0]]
+        overall, adjusted = _combined(classes)
+        return cls(**overall, classes=tuple(classes), adjusted_pvalues=adjusted)
+
+
+@dataclass(frozen=True, repr=False)
+class GroupwiseTestResult(TestResult):
+    """What a test of each group against all rows says.
+
+    As `ClasswiseTestResult`, with groups for classes: the p-value is that of the hypothesis that no
+    group deviates from all rows.
+
+    Attributes
+    ----------
+    statistic, pvalue, log_pvalue, alternative, n, n_omitted, sigma
+        As in `TestResult`, of the group with the least p-value, which is multiplied by the
+        number of groups.
+    groups : dict of TestResult
+        By the key of the group, for those with a row of positive weight; p-values as they are.
+    adjusted_pvalues : dict of float
+        The p-values by Holm's method.
+    """
+
+    groups: dict[Any, TestResult] = field(default_factory=dict)
+    adjusted_pvalues: dict[Any, float] = field(default_factory=dict)
+
+    @classmethod
+    def _of_groups(cls, groups: dict[Any, TestResult]) -> GroupwiseTestResult:
+        overall, adjusted = _combined(list(groups.values()))
         return cls(
-            worst.statistic,
-            min(1.0, len(classes) * worst.pvalue),
-            min(0.0, math.log(len(classes)) + worst.log_pvalue),
-            n=worst.n,
-            n_omitted=worst.n_omitted,
-            sigma=worst.sigma,
-            classes=tuple(classes),
-            adjusted_pvalues=tuple(adjusted),
+            **overall, groups=groups, adjusted_pvalues=dict(zip(groups, adjusted, strict=True))
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; groups are a list of dicts with a ``key``."""
+        plain = {f.name: getattr(self, f.name) for f in fields(TestResult)}
+        plain["groups"] = [
+            {
+                "key": json_key(key),
+                **test.to_dict(),
+                "adjusted_pvalue": self.adjusted_pvalues[key],
+            }
+            for key, test in self.groups.items()
+        ]
+        return plain
+
+    def __repr__(self) -> str:
+        overall = TestResult(**{f.name: getattr(self, f.name) for f in fields(TestResult)})
+        inside = repr(overall).removeprefix("TestResult(").removesuffix(")")
+        return f"GroupwiseTestResult({inside}, {len(self.groups)} groups)"
+
+
+def _combined(tests: Sequence[TestResult]) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Return the test of all hypotheses by Bonferroni, and the p-values of each by Holm."""
+    # By the statistic: it tells tests apart where all p-values are 0.
+    order = sorted(range(len(tests)), key=lambda j: -tests[j].statistic)
+    adjusted = [0.0] * len(tests)
+    largest = 0.0
+    for rank, j in enumerate(order):
+        largest = max(largest, min(1.0, (len(tests) - rank) * tests[j].pvalue))
+        adjusted[j] = largest
+    worst = tests[order[0]]
+    overall = {
+        "statistic": worst.statistic,
+        "pvalue": min(1.0, len(tests) * worst.pvalue),
+        "log_pvalue": min(0.0, math.log(len(tests)) + worst.log_pvalue),
+        "n": worst.n,
+        "n_omitted": worst.n_omitted,
+        "sigma": worst.sigma,
+    }
+    return overall, tuple(adjusted)

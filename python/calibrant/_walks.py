@@ -1,18 +1,17 @@
-"""Tests by cumulative differences; public in `calibrant.cumulative`."""
+"""The curve of cumulative differences; public in `calibrant.cumulative`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._inputs import resolve
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant._test_result import ClasswiseTestResult, TestResult
+from calibrant._subsets import subset_codes
 from calibrant.means import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
@@ -20,24 +19,7 @@ if TYPE_CHECKING:
 
     from calibrant.plotting import CumulativeDifferencesDisplay
 
-__all__ = ["CumulativeDifferences", "cumulative_differences", "ks_test", "kuiper_test"]
-
-Classes = Literal["top-label", "per-class"]
-
-
-class WalkTests(NamedTuple):
-    """What the core gives: both tests from one computation."""
-
-    ks: tuple[float, float, float]
-    kuiper: tuple[float, float, float]
-    sigma: float
-    n: int
-    n_omitted: int
-
-    def result(self, test: str) -> TestResult:
-        """Return the test called "ks" or "kuiper"."""
-        numbers = self.ks if test == "ks" else self.kuiper
-        return TestResult(*numbers, n=self.n, n_omitted=self.n_omitted, sigma=self.sigma)
+__all__ = ["CumulativeDifferences", "cumulative_differences"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -104,147 +86,6 @@ class CumulativeDifferences(Result):
         )
 
 
-def _test(
-    test: str,
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    classes: Classes,
-    sample_weight: ArrayLike | None,
-    pos_label: object | None,
-    labels: ArrayLike | None,
-    nan_policy: NanPolicy,
-) -> TestResult:
-    if classes not in ("top-label", "per-class"):
-        raise ValueError(f"classes must be 'top-label' or 'per-class', got {classes!r}")
-    omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-
-    def tests(scoring: int) -> TestResult:
-        found = _core.walk_tests(codes, y_proba, sample_weight, omit, scoring)
-        return WalkTests(*found).result(test)
-
-    if classes == "top-label":
-        return tests(_core.EITHER)
-    shape = np.shape(y_proba if hasattr(y_proba, "shape") else resolve(y_proba, "y_proba"))
-    if len(shape) == 1:
-        tests(_core.EITHER)  # which refuses what is no column of probabilities
-        raise ValueError("classes='per-class' needs y_proba of shape (n, k), got shape (n,)")
-    first = tests(0)  # which refuses all other shapes
-    return ClasswiseTestResult._of_classes([first, *(tests(j) for j in range(1, shape[1]))])
-
-
-def ks_test(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    *,
-    classes: Classes = "top-label",
-    sample_weight: ArrayLike | None = None,
-    pos_label: object | None = None,
-    labels: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
-) -> TestResult:
-    """KS test of calibration: how far the cumulative differences get from 0.
-
-    With the rows in order of their scores s, and y = 1 for a hit, else 0,
-
-        C_k = sum of w (y - s) over the first k rows / sum of w,    C_0 = 0
-        statistic = max abs(C_k) / sigma,    sigma = sqrt(sum w s (1 - s)) / sum of w
-
-    over those k after which the score changes: equal scores move together [1]_. If the scores
-    are the true probabilities, the statistic has the law of max abs(B) of a Brownian motion,
-    `brownian_sup_sf`, in large samples.
-
-    Parameters
-    ----------
-    y_true : array of shape (n,)
-        Class codes, 0 to k - 1.
-    y_proba : array of shape (n,) or (n, k), values in [0, 1]
-        The score is the probability of class 1, a hit is label 1.
-    classes : {"top-label", "per-class"}
-        With y_proba of shape (n, k): whether the score is the largest probability of the row,
-        and a hit that its class (the first of equals) is the label; or whether each class is
-        tested against the rest, with a p-value for all of them (`ClasswiseTestResult`).
-    sample_weight : array of shape (n,), finite and not negative, optional
-        A row of weight 2 counts like two rows: weights enter the variance as they are, not
-        squared. They are numbers of rows, so scaling them scales the statistic.
-    pos_label, labels, nan_policy
-        As for `calibrant.risk_profile`.
-
-    Returns
-    -------
-    TestResult
-
-    See Also
-    --------
-    kuiper_test : sees more where errors of both signs follow each other
-    cumulative_differences : the curve C
-    calibrant.streaming.ScoreTable : bounds for batches and many machines, and a second pass
-
-    Notes
-    -----
-    If all scores are 0 or 1, sigma is 0. Then the statistic is 0 and p is 1, unless one was wrong:
-    then the statistic is infinite and p is 0.
-
-    The walk is computed in exact arithmetic and the statistic rounded once: it does not depend
-    on the order of rows. Without weights rows are not sorted, except those near the extremes.
-
-    References
-    ----------
-    .. [1] I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert, C. Xu, "Metrics of calibration for
-       probabilistic predictions", JMLR 23, 2022.
-
-    Examples
-    --------
-    >>> ks_test([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.125])
-    TestResult(statistic=0.437595, pvalue=0.997973, log_pvalue=-0.00202927, n=4, sigma=0.214239)
-    """
-    return _test("ks", y_true, y_proba, classes, sample_weight, pos_label, labels, nan_policy)
-
-
-def kuiper_test(
-    y_true: ArrayLike,
-    y_proba: ArrayLike,
-    *,
-    classes: Classes = "top-label",
-    sample_weight: ArrayLike | None = None,
-    pos_label: object | None = None,
-    labels: ArrayLike | None = None,
-    nan_policy: NanPolicy = "raise",
-) -> TestResult:
-    """Kuiper's test of calibration: the range of the cumulative differences.
-
-    With C_k and sigma as for `ks_test`,
-
-        statistic = (max C_k - min C_k) / sigma,    C_0 = 0 included
-
-    If the scores are the true probabilities, it has the law of max B - min B of a Brownian
-    motion, `brownian_range_sf`, in large samples. The range is what the largest deviation over
-    any interval of scores adds up to, wherever it lies.
-
-    Parameters
-    ----------
-    y_true : array of shape (n,)
-        Class codes, 0 to k - 1.
-    y_proba : array of shape (n,) or (n, k), values in [0, 1]
-    classes, sample_weight, pos_label, labels, nan_policy
-        As for `ks_test`.
-
-    Returns
-    -------
-    TestResult
-
-    Notes
-    -----
-    Some texts print the range of abs(C_k), or leave C_0 out: neither has that law.
-
-    Examples
-    --------
-    >>> kuiper_test([0, 1, 1, 0], [0.25, 0.75, 0.5, 0.125])
-    TestResult(statistic=0.87519, pvalue=0.98208, log_pvalue=-0.0180824, n=4, sigma=0.214239)
-    """
-    return _test("kuiper", y_true, y_proba, classes, sample_weight, pos_label, labels, nan_policy)
-
-
 def check_max_points(max_points: int | None) -> None:
     """Refuse what is too few for both ends, the highest and the lowest point."""
     if max_points is not None and max_points < 4:
@@ -269,6 +110,7 @@ def cumulative_differences(
     *,
     max_points: int | None = None,
     form: Literal["rows", "theory"] = "rows",
+    subset: Any = None,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
@@ -292,6 +134,9 @@ def cumulative_differences(
         Whether y belongs to the row of the score, or labels are sorted by themselves, as a
         formula in circulation has it. The latter compares how often, not where: not recommended,
         and not what the tests use.
+    subset : array of shape (n,) of booleans, optional
+        Draw how the hits of these rows deviate from those of all rows at like scores, as
+        `ks_test` with ``subset`` tests it. A point for each distinct score of the subset.
     sample_weight, pos_label, labels, nan_policy
         As for `ks_test`.
 
@@ -311,11 +156,13 @@ def cumulative_differences(
     if form not in ("rows", "theory"):
         raise ValueError(f"form must be 'rows' or 'theory', got {form!r}")
     check_max_points(max_points)
+    if subset is not None and form != "rows":
+        raise ValueError(f"subset needs form='rows', got {form!r}")
     omit = check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    curve = CumulativeDifferences(
-        *_core.cumulative_differences(
-            codes, y_proba, sample_weight, omit, _core.EITHER, form == "theory"
-        )
-    )
-    return curve._thinned(max_points)
+    rows = (codes, y_proba, sample_weight, omit, _core.EITHER)
+    if subset is None:
+        found = _core.cumulative_differences(*rows, form == "theory")
+    else:
+        found = _core.subpopulation_differences(*rows, subset_codes(subset))
+    return CumulativeDifferences(*found)._thinned(max_points)

@@ -92,7 +92,7 @@ def core_pair(q_lim: Any) -> _core.PairedScores:
 
 def differences_of(state: _core.PairedScores, confidence_level: float) -> ScoreDifferences:
     """Read the differences off an accumulator of the core."""
-    quantile = scorecards._normal_quantile(scorecards.check_level(confidence_level))
+    quantile = scorecards.normal_quantile(scorecards.check_level(confidence_level))
     found = {}
     for name, (value, error) in state.differences().items():
         if name == "log" and state.zeros:

@@ -20,21 +20,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
+from calibrant._cumulative_tests import CumulativeTests, cumulative_tests, ks_test, kuiper_test
 from calibrant._inputs import resolve
 from calibrant._labels import class_codes
-from calibrant._test_result import ClasswiseTestResult, TestResult
-from calibrant._walks import (
-    CumulativeDifferences,
-    cumulative_differences,
-    ks_test,
-    kuiper_test,
-)
+from calibrant._test_result import ClasswiseTestResult, GroupwiseTestResult, TestResult
+from calibrant._walks import CumulativeDifferences, cumulative_differences
 from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
 
 __all__ = [
     "ClasswiseTestResult",
     "CumulativeDifferences",
+    "CumulativeTests",
+    "GroupwiseTestResult",
     "RocCurve",
     "TestResult",
     "accuracy_rejection_auc",
@@ -45,6 +43,7 @@ __all__ = [
     "brownian_sup_log_sf",
     "brownian_sup_sf",
     "cumulative_differences",
+    "cumulative_tests",
     "ks_test",
     "kuiper_test",
     "roc_auc",

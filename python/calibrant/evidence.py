@@ -25,10 +25,9 @@ if TYPE_CHECKING:
 __all__ = ["EVERYTHING", "Evidence"]
 
 #: What a report needs besides the scorecard.
-EVERYTHING = ("table", "spectrum")
+EVERYTHING = ("spectrum",)
 #: Which class each accumulator but the scorecards is of.
 _PARTS: dict[str, type[Accumulator[Any]]] = {
-    "table": streaming.ScoreTable,
     "spectrum": streaming.RiskProfile,
     "assessment": streaming.Assessment,
     "intervals": streaming.Intervals,
@@ -41,8 +40,8 @@ class Evidence:
     Parameters
     ----------
     gather : collection of str
-        What to gather besides the scorecard: "table" and "spectrum", for a report; "assessment"
-        where there are several classes. None where the scorecard is all that is wanted.
+        What to gather besides the scorecard: "spectrum", for a report; "assessment" where there
+        are several classes. None where the scorecard is all that is wanted.
     levels : sequence of float
         The nominal levels of prediction intervals, if there are some.
     width_edges : sequence of float
@@ -56,13 +55,14 @@ class Evidence:
     ----------
     scorecard : streaming.Scorecard
         Of all rows; without rows where the table has intervals and no probabilities.
-    table : streaming.ScoreTable or None
     spectrum : streaming.RiskProfile or None
         With the powers of `calibrant.mean_spectrum`.
     assessment : streaming.Assessment or None
     intervals : streaming.Intervals or None
     groups : dict of streaming.Scorecard
-        By key, where there are groups.
+        By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
+    coverage_hsic : None
+        The place of a `streaming.CoverageHSIC`.
     classes : tuple
     source : dict
         What the rows were read from and how; the versions; ready for JSON.
@@ -90,7 +90,7 @@ class Evidence:
         if set(gather) - known:
             raise ValueError(f"gather must hold {sorted(known)}, found {sorted(gather)}")
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
-        self.table = streaming.ScoreTable() if "table" in gather else None
+        self.coverage_hsic: streaming.CoverageHSIC | None = None
         self.spectrum = self.assessment = self.intervals = None
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
@@ -165,6 +165,11 @@ class Evidence:
         """The number of rows dropped because a value was missing."""
         return self._counted.n_omitted
 
+    @property
+    def table(self) -> streaming.ScoreTable | None:
+        """A copy of the scorecard's table of scores; None where there are no probabilities."""
+        return self.scorecard.table if self.scorecard.n else None
+
     def _parts(self) -> Iterator[tuple[str, Accumulator[Any]]]:
         """What there is besides the scorecards."""
         for name in _PARTS:
@@ -197,7 +202,7 @@ class Evidence:
     ) -> None:  # fmt: skip
         if y_proba is not None:
             self._add_scores(y_true, y_proba, weight, groups, nan_policy == "omit")
-            for part in (self.table, self.spectrum, self.assessment):
+            for part in (self.spectrum, self.assessment):
                 if part is not None:
                     part.update(y_true, y_proba, sample_weight=weight, nan_policy=nan_policy)
         if self.intervals is not None and intervals is not None:
@@ -209,9 +214,11 @@ class Evidence:
             state.update(y_true, y_proba, weight, omit)
             return
         codes, keys = group_codes(groups, omit=omit)
-        parts = state.by_group(y_true, y_proba, weight, omit, codes, len(keys))
-        for part in parts:
-            state.merge(part)
+        if (codes < 0).any():  # rows without a key are left out
+            y_true = np.where(codes < 0, np.nan, np.asarray(y_true, np.float64))
+        state.update(y_true, y_proba, weight, omit)
+        of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
+        parts = of_group.by_group(y_true, y_proba, weight, omit, codes, len(keys))
         for key, part in zip(keys, parts[:-1], strict=True):
             if part.n or part.n_omitted:
                 self._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
@@ -257,8 +264,7 @@ class Evidence:
         """Return the scorecard of the rows so far, with those of the groups."""
         card = self.scorecard.result(confidence_level)
         for key in sorted_keys(self.groups):
-            state = self.groups[key]._state
-            card.groups[key] = scorecards.Scorecard._of(state, confidence_level)
+            card.groups[key] = self.groups[key]._card(confidence_level)
         return card
 
     def to_bytes(self) -> bytes:

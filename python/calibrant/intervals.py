@@ -24,6 +24,7 @@ from calibrant._coverage_results import (
     SizeGroups,
     SizeStratifiedCoverage,
     by_level,
+    checked_eta,
     confidence,
     nominal_levels,
     size_groups,
@@ -117,7 +118,7 @@ def interval_coverage(
     --------
     >>> found = interval_coverage([1.0, 2.5, 4.0], [[0.0, 1.0], [2.0, 3.0], [5.0, 6.0]])
     >>> found
-    Coverage(0.666667 (0.207655 to 0.938506), n=3)
+    Coverage(0.666667 (0.20766 to 0.938508), n=3)
     >>> float(found)
     0.6666666666666666
     >>> lower = [[0.0, 0.5], [2.0, 2.6], [5.0, 5.5]]
@@ -251,21 +252,13 @@ def coverage_width_criterion(
     return by_level([state.criterion(i, level, eta) for i, level in enumerate(levels)])
 
 
-def checked_eta(eta: Any) -> float:
-    """Return it as a float, or say what is wrong with it."""
-    if not isinstance(eta, numbers.Real):
-        raise TypeError(f"eta must be a real number, got {eta!r}")
-    if not np.isfinite(float(eta)):
-        raise ValueError(f"eta must be finite, got {float(eta)}")
-    return float(eta)
-
-
 def _checked_groups(n_groups: Any) -> int:
     if isinstance(n_groups, bool) or not isinstance(n_groups, numbers.Integral):
         raise TypeError(f"n_groups must be an integer, got {n_groups!r}")
-    if not 1 <= n_groups <= 1_000_000:
-        raise ValueError(f"n_groups must lie in [1, 1000000], got {n_groups}")
-    return int(n_groups)
+    number = int(n_groups)
+    if not 1 <= number <= 1_000_000:
+        raise ValueError(f"n_groups must lie in [1, 1000000], got {number}")
+    return number
 
 
 def _require_one(intervals: Any, sets: Any) -> None:
@@ -312,7 +305,7 @@ def size_stratified_coverage(
     >>> found = size_stratified_coverage(y, ([0, 1, -1, -2], [1, 2, 1, 2]), n_groups=2)
     >>> found
     SizeStratifiedCoverage
-      size 1 to 1: 0.5 (0.0945312 to 0.905469), 2 rows, worst
+      size 1: 0.5 (0.0945312 to 0.905469), 2 rows, worst
       size 2 to 4: 1 (0.34238 to 1), 2 rows
     >>> float(found)
     0.5

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, fields
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core, _scorecard_table
 from calibrant._bins import checked_number
 from calibrant._groups import group_codes
 from calibrant._labels import class_codes
-from calibrant._result import Result
+from calibrant._result import Result, for_json, json_key
 from calibrant._scorecard_table import ROWS
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -40,7 +41,8 @@ class Estimate:
     low, high : float or None
         The ends of the interval; None where there is none.
     method : str
-        How the interval was found: "Wilson", "CLT", "delta", "bootstrap", or "none".
+        How the interval was found: "Wilson", "CLT", "delta", "bootstrap", "DeLong", "certified"
+        (not of chance: the number that all rows at once would give lies in it), or "none".
     reason : str
         Why the value or its interval is undefined; else empty.
     """
@@ -60,15 +62,11 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; an infinite value is the text "inf"."""
-        return {f.name: _for_json(getattr(self, f.name)) for f in fields(self)}
+        return {f.name: for_json(getattr(self, f.name)) for f in fields(self)}
 
 
 def _or_none(x: float) -> float | None:
     return None if math.isnan(x) else x
-
-
-def _for_json(x: Any) -> Any:
-    return str(x) if isinstance(x, float) and math.isinf(x) else x
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,6 +93,12 @@ class Scorecard(Result):
         `calibrant.expected_calibration_error` and its maximum over the same bins.
     spiegelhalter_z, spiegelhalter_pvalue : Estimate
         Spiegelhalter's statistic and its two-sided p-value; for shape (n, k) of the top label.
+    ks, ks_pvalue, kuiper, kuiper_pvalue : Estimate
+        The statistics and p-values of `calibrant.ks_test` and `calibrant.kuiper_test`. From a
+        stream they are known within certain bounds, which are the interval.
+    auc : Estimate
+        `calibrant.roc_auc`; for shape (n, k) that of the top label's probability and hit. From
+        a stream the interval is widened by the bounds.
     class_frequencies : tuple of Estimate
         Of each class.
     groups : dict of Scorecard
@@ -123,6 +127,11 @@ class Scorecard(Result):
     mce: Estimate
     spiegelhalter_z: Estimate
     spiegelhalter_pvalue: Estimate
+    ks: Estimate
+    ks_pvalue: Estimate
+    kuiper: Estimate
+    kuiper_pvalue: Estimate
+    auc: Estimate
     class_frequencies: tuple[Estimate, ...] = ()
     groups: dict[Any, Scorecard] = field(default_factory=dict)
     n: int = 0
@@ -133,8 +142,13 @@ class Scorecard(Result):
     confidence_level: float = 0.95
 
     @classmethod
-    def _of(cls, state: _core.Scorecard, confidence_level: float) -> Scorecard:
-        quantile = _normal_quantile(confidence_level)
+    def _of(
+        cls,
+        state: _core.Scorecard,
+        confidence_level: float,
+        ordered: dict[str, tuple[float, float, float, str]],
+    ) -> Scorecard:
+        quantile = normal_quantile(confidence_level)
         named = {
             "n": state.n,
             "n_omitted": state.n_omitted,
@@ -146,7 +160,7 @@ class Scorecard(Result):
         if not state.has_weight:
             nothing = Estimate(None, None, None, "none", NOROWS)
             return cls(**dict.fromkeys(ROWS, nothing), **named)  # type: ignore[arg-type]
-        found = state.estimates(confidence_level, quantile)
+        found = {**state.estimates(confidence_level, quantile), **ordered}
         estimates = {
             name: Estimate._of(found[name], method)
             for name, (_, method, _) in ROWS.items()
@@ -170,7 +184,7 @@ class Scorecard(Result):
         plain: dict[str, Any] = {name: estimate.to_dict() for name, estimate in self}
         plain["class_frequencies"] = [estimate.to_dict() for estimate in self.class_frequencies]
         plain["groups"] = [
-            {"key": _json_key(key), **card.to_dict()} for key, card in self.groups.items()
+            {"key": json_key(key), **card.to_dict()} for key, card in self.groups.items()
         ]
         for name in ("n", "n_omitted", "n_columns", "n_bins", "q_lim", "confidence_level"):
             plain[name] = getattr(self, name)
@@ -195,11 +209,8 @@ class Scorecard(Result):
         return _scorecard_table.as_html(self)
 
 
-def _json_key(key: Any) -> Any:
-    return _for_json(key) if isinstance(key, (bool, int, float, str)) else str(key)
-
-
-def _normal_quantile(confidence_level: float) -> float:
+def normal_quantile(confidence_level: float) -> float:
+    """Return how many standard errors an interval reaches to either side."""
     return -NormalDist().inv_cdf(0.5 * (1.0 - confidence_level))
 
 
@@ -220,13 +231,13 @@ def check_level(confidence_level: Any) -> float:
     return level
 
 
-def core_card(n_bins: Any, q_lim: Any) -> _core.Scorecard:
-    """Make an empty accumulator of the core."""
+def core_card(n_bins: Any, q_lim: Any, *, with_table: bool) -> _core.Scorecard:
+    """Make an empty accumulator of the core; with a table, for what needs order in a stream."""
     if not isinstance(n_bins, numbers.Integral):
         raise TypeError(f"n_bins must be an integer, got {n_bins!r}")
     if not isinstance(q_lim, numbers.Real):
         raise TypeError(f"q_lim must be a real number, got {q_lim!r}")
-    return _core.Scorecard(checked_number(int(n_bins)), float(q_lim))
+    return _core.Scorecard(checked_number(int(n_bins)), float(q_lim), with_table)
 
 
 def scorecard(
@@ -264,8 +275,8 @@ def scorecard(
     -------
     Scorecard
         Its numbers are the same bits as those of `risk_profile`, `brier_score`, `log_score`,
-        `spherical_score`, `brier_skill_score` and `expected_calibration_error`. What is
-        undefined is None, with the reason.
+        `spherical_score`, `brier_skill_score`, `expected_calibration_error`, `ks_test`,
+        `kuiper_test` and `roc_auc`. What is undefined is None, with the reason.
 
     See Also
     --------
@@ -290,20 +301,28 @@ def scorecard(
     level = check_level(confidence_level)
     omit = check_nan_policy(nan_policy)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-    state = core_card(n_bins, q_lim)
+    state = core_card(n_bins, q_lim, with_table=False)
+    rows = (codes, y_proba, sample_weight, omit)
     if groups is None:
-        state.update(codes, y_proba, sample_weight, omit)
+        state.update(*rows)
         state.require_weight()
-        return Scorecard._of(state, level)
-    rows, keys = group_codes(groups, omit=omit)
-    states = state.by_group(codes, y_proba, sample_weight, omit, rows, len(keys))
+        return Scorecard._of(state, level, _core.order_statistics(*rows, normal_quantile(level)))
+    of_row, keys = group_codes(groups, omit=omit)
+    states = state.by_group(*rows, of_row, len(keys))
     for part in states:
         state.merge(part)
     state.require_weight()
-    total = Scorecard._of(state, level)
-    total.groups.update(
-        (key, Scorecard._of(part, level))
-        for key, part in zip(keys, states[:-1], strict=True)
+    quantile = normal_quantile(level)
+    ordered = _core.order_statistics_by_group(*rows, of_row, len(keys), quantile)
+    if of_row.size and of_row.min() < 0:  # rows without a key do not count
+        with_key = np.minimum(of_row, 0)
+        (total,) = _core.order_statistics_by_group(*rows, with_key, 1, quantile)
+    else:
+        total = _core.order_statistics(*rows, quantile)
+    card = Scorecard._of(state, level, total)
+    card.groups.update(
+        (key, Scorecard._of(part, level, numbers))
+        for key, part, numbers in zip(keys, states[:-1], ordered, strict=True)
         if part.n or part.n_omitted
     )
-    return total
+    return card

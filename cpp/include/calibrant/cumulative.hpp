@@ -30,9 +30,22 @@ namespace calibrant {
 // The same with all rows sorted, whatever they are like.
 [[nodiscard]] WalkTests sorted_walk_tests(const ScoredRows& rows, Poll poll);
 
+// The sum of w s (1 - s).
+[[nodiscard]] ExactSum score_variance(const ScoredRows& rows, Poll poll);
+
+// Whether walk_tests first tries it by cells: many rows, without weights.
+[[nodiscard]] bool worth_cells(const ScoredRows& rows);
+
+// The rows in a score cell, and whether all have the same score.
+struct CellCount {
+    std::uint64_t n, hits;
+    bool tie;
+};
+
 // The same by cells; false, and then only the variance and counts are valid, if too many rows
-// would have to be gathered. Rows without weights.
-[[nodiscard]] bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests);
+// would have to be gathered. Rows without weights. Also gives the cells that hold rows, in order.
+[[nodiscard]] bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
+                                   std::vector<CellCount>* counts = nullptr);
 
 // The walk, over the weight of all rows: where it is after the rows up to each score. The first
 // point is its start, with score 0.

@@ -15,6 +15,11 @@ DoubleDouble operator-(DoubleDouble a, DoubleDouble b);
 DoubleDouble operator*(DoubleDouble a, DoubleDouble b);
 DoubleDouble operator/(DoubleDouble a, DoubleDouble b);
 
+[[nodiscard]] DoubleDouble wide(UInt128 x);
+[[nodiscard]] inline bool operator<(DoubleDouble a, DoubleDouble b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+}
+
 struct ScaledDoubleDouble {
     DoubleDouble value;
     std::int64_t exponent;  // value * 2^exponent
@@ -28,6 +33,7 @@ double mean(const ExactSum& a, const ExactSum& b);
 
 // a / sqrt(b) for b > 0, rounded once.
 double over_root(Scaled a, Scaled b);
+[[nodiscard]] Scaled scaled(DoubleDouble x, std::int64_t exponent);  // x * 2^exponent
 
 DoubleDouble log1p(DoubleDouble f);  // 1 + f in [0.7, 1.42]
 DoubleDouble multiple_of_ln2(std::int64_t exponent);

@@ -98,11 +98,13 @@ private:
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows,
                                                                   std::size_t n_groups, Poll poll);
 
-// The coverage of equal-count groups by width, for one level: group k ends with the smallest width
+// The coverage of equal-count groups by width, for each level: group k ends with the smallest width
 // for which at least k / n_groups of the weight is not wider, all intervals of that width included.
 // So ties are never split, the order of rows does not matter, and there may be fewer groups than
-// asked for, down to none where no row has weight.
-[[nodiscard]] std::vector<Stratum> coverage_by_width(const IntervalRows& rows, std::size_t level,
-                                                     std::size_t n_groups, Poll poll);
+// asked for, down to none where no row has weight. Without weights, a histogram over fine cells of
+// widths says which cells hold the cuts, and only the widths in those are gathered and sorted; with
+// weights, or of few rows, all are sorted.
+[[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_width(const IntervalRows& rows,
+                                                                  std::size_t n_groups, Poll poll);
 
 }  // namespace calibrant

@@ -24,6 +24,20 @@ struct Ahead {
     std::size_t bytes[2] = {0, 0};
 };
 
+// Asks for one of `parts` equal parts of it, into the second-level cache: no more lines at once
+// than the processor can wait for. Static, as kernels share nothing with other files.
+[[gnu::always_inline]] static inline void prefetch(const Ahead& ahead, std::size_t part,
+                                                   std::size_t parts) {
+    constexpr std::size_t line = 64;
+    for (int piece = 0; piece < 2; ++piece) {
+        const auto* const bytes = static_cast<const char*>(ahead.at[piece]);
+        const std::size_t end = ahead.bytes[piece] * (part + 1) / parts;
+        for (std::size_t i = ahead.bytes[piece] * part / parts; i < end; i += line) {
+            __builtin_prefetch(bytes + i, 0, 2);
+        }
+    }
+}
+
 // The sums of a block over the rows with q >= least_gridded, as integers: of q (in units of
 // 2^-40 and 2^-80), log q (2^-16 and 2^-58) and q^(-2/3) (2^-20 and 2^-58).
 struct RiskBlock {
@@ -101,6 +115,9 @@ struct IntervalTally {
     std::uint64_t below, above;  // rows
     double least_width, largest_width;
 };
+// Tables of their own, with headers of the same name.
+struct BoxKernels;
+struct DependenceKernels;
 
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
@@ -152,6 +169,7 @@ struct Kernels {
 
     // place_of_score of each (score_cells.hpp).
     void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
+    void (*cells)(const double* score, std::size_t n, std::uint32_t* cell);
 
     // Of interval_rows.hpp, in place: lower becomes the width and upper the excess of y; without
     // y, the excess of lower, which is 0. Returns false if some value is bad.
@@ -160,6 +178,12 @@ struct Kernels {
     // are infinite and 0.
     void (*tally_intervals)(const double* width, const double* excess, std::size_t n,
                             double* distance, IntervalTally* tally);
+
+    // Of n >= 1 finite values; -0.0 counts as 0.
+    void (*range)(const double* x, std::size_t n, double* least, double* largest);
+
+    const BoxKernels* boxes;
+    const DependenceKernels* dependence;
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

@@ -8,6 +8,10 @@
 //   from which the moments of the scores and the numerator of Spiegelhalter's z follow;
 //   the sum of (1 - 2s)^2 s (1 - s) over the scores s, z's variance.
 //
+// What needs the order of scores (KS, Kuiper's test, the area under the ROC curve) is read off a
+// ScoreTable of the same rows, with bounds, if the card was told to keep one; in memory it is
+// computed from the rows (order_statistics.hpp) and no table is needed.
+//
 // Score and hit are those of scored_rows.hpp: binary for y_proba of shape (n,), the top label for
 // (n, k). All is summed exactly, so any order of rows, batches and merges gives the same bits.
 //
@@ -22,6 +26,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +35,7 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/calibration.hpp"
 #include "calibrant/means.hpp"
+#include "calibrant/score_table.hpp"
 #include "calibrant/scores.hpp"
 #include "calibrant/sum.hpp"
 
@@ -52,8 +58,8 @@ public:
     static constexpr std::size_t n_replicates = 399;  // quantiles are whole ranks of 400
 
     // Throws std::invalid_argument unless 0 <= q_lim < 1/2 and n_bins is as bins.hpp wants it.
-    Scorecard(std::size_t n_bins, double q_lim);
-    [[nodiscard]] Scorecard empty() const { return {bins_.size(), q_lim_}; }
+    Scorecard(std::size_t n_bins, double q_lim, bool with_table);
+    [[nodiscard]] Scorecard empty() const { return {bins_.size(), q_lim_, table_.has_value()}; }
 
     // As ScoreSums::update and ScoreSums::merge.
     void update(const Events& events, std::uint64_t rows_before, Poll poll);
@@ -64,6 +70,7 @@ public:
     [[nodiscard]] std::size_t n_bins() const { return bins_.size(); }
     [[nodiscard]] double q_lim() const { return q_lim_; }
     [[nodiscard]] std::size_t columns() const { return columns_; }
+    [[nodiscard]] const std::optional<ScoreTable>& table() const { return table_; }
     [[nodiscard]] ExactSum weight() const;
     // Throws InvalidInput where no row has weight.
     void require_weight() const;
@@ -99,8 +106,9 @@ private:
 
     [[nodiscard]] bool is_possible() const;
 
-    // The parts that each row is added to, by ScorecardScorer. What needs the order of scores (KS,
-    // Kuiper, AUC) is one more part: a table of scores, filled with the same score and hit.
+    [[nodiscard]] Scorecard without_table() const;
+
+    // The parts that each row is added to, by ScorecardScorer.
     Bins bins_;
     double q_lim_;
     std::size_t columns_ = 0;  // as ScoreSums::columns
@@ -114,6 +122,7 @@ private:
     std::array<ExactSum, n_terms> squares_;
     ExactSum right_;   // weight of the rows whose most probable class happened
     ExactSum spread_;  // sum of w (1 - 2s)^2 s (1 - s)
+    std::optional<ScoreTable> table_;
 };
 
 // One Scorecard for each group of rows, in one pass.
@@ -123,8 +132,9 @@ struct GroupedRows {
     std::size_t n_groups;
 };
 
-// The scorecards of the groups, made like `parameters`, and last one without rows that counts
-// the omitted rows of no group. Merged, they are the scorecard of all rows. Throws as update.
+// The scorecards of the groups, made like `parameters`, without tables, and last one without rows
+// that counts the omitted rows of no group. Merged, they are the scorecard of all rows. Throws as
+// update.
 [[nodiscard]] std::vector<Scorecard> scorecards_by_group(const Scorecard& parameters,
                                                          const GroupedRows& rows, Poll poll);
 

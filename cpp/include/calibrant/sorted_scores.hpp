@@ -56,25 +56,29 @@ struct WeightedKey {
     double weight;
 };
 
+// What the workers that read the rows find.
+struct FoundRows {
+    std::uint64_t n = 0, omitted = 0;
+    double largest = 0.0;  // weight
+    int lowest_bit = std::numeric_limits<int>::max();
+
+    void see_weight(double weight);
+    // As SortedScores counts weights.
+    [[nodiscard]] WeightUnit unit() const;
+    void merge(const FoundRows& other);
+};
+
+inline constexpr std::uint64_t absent = ~std::uint64_t{0};  // no score has this key
+
 // Keys as workers read them, each row in its place; widths, or anything else that is not negative,
 // do as well as scores.
 class ScoreKeys {
 public:
-    // What a worker finds.
-    struct Found {
-        std::uint64_t n = 0, omitted = 0;
-        double largest = 0.0;
-        int lowest_bit = std::numeric_limits<int>::max();
-
-        void see_weight(double weight);
-        void merge(const Found& other);
-    };
-
     ScoreKeys(std::size_t n, bool weighted, std::size_t workers);
 
-    [[nodiscard]] Found& found(std::size_t worker) { return found_[worker]; }
+    [[nodiscard]] FoundRows& found(std::size_t worker) { return found_[worker]; }
     // The weight counts only if there are weights; found is the worker's own.
-    void put(Found& found, std::size_t at, ScoreKey key, double weight) {
+    void put(FoundRows& found, std::size_t at, ScoreKey key, double weight) {
         if (!weighted_) {
             keys_[at] = key;
             return;
@@ -85,15 +89,13 @@ public:
     // No row has the places [at, at + count).
     void leave_out(std::size_t at, std::size_t count);
 
-    static constexpr std::uint64_t absent = ~std::uint64_t{0};  // no score has this key
-
 private:
     friend class SortedScores;
 
     std::size_t size_;
     std::unique_ptr<ScoreKey[]> keys_;  // one of the two
     std::unique_ptr<WeightedKey[]> weighted_;
-    std::vector<Found> found_;
+    std::vector<FoundRows> found_;
 };
 
 class SortedScores {

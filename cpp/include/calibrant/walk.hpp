@@ -74,6 +74,8 @@ public:
 
     // n <= block_rows; weight nullptr: all are 1.
     void add(const double* score, const double* weight, std::size_t n);
+    // Of all rows of one score; the weight in units of 2^unit_exponent.
+    void add(double score, UInt128 weight, int unit_exponent);
     void merge(const ScoreVariance& other);
     [[nodiscard]] ExactSum total() const;
 

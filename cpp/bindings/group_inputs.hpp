@@ -1,0 +1,34 @@
+// Group codes as Python gives them, checked.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "calibrant/check.hpp"
+#include "calibrant/grouped_scores.hpp"
+
+namespace calibrant::bindings {
+
+using Groups = pybind11::array_t<std::int32_t, pybind11::array::c_style>;
+
+// Points into `groups`, which messages call by the name given.
+inline GroupCodes group_codes(const Groups& groups, std::size_t n_groups, std::size_t rows,
+                              const std::string& name = "groups") {
+    if (groups.ndim() != 1 || static_cast<std::size_t>(groups.size()) != rows) {
+        throw InvalidInput(name + " and y_proba must have the same length, got " +
+                           std::to_string(groups.size()) + " and " + std::to_string(rows));
+    }
+    const std::int32_t* const codes = groups.data();
+    const std::int32_t* const end = codes + groups.size();
+    const std::int32_t largest = codes == end ? -1 : *std::max_element(codes, end);
+    if (largest >= 0 && static_cast<std::size_t>(largest) >= n_groups) {
+        throw pybind11::index_error("no such group");
+    }
+    return {codes, n_groups};
+}
+
+}  // namespace calibrant::bindings

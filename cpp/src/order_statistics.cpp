@@ -1,0 +1,179 @@
+#include "calibrant/order_statistics.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "calibrant/cumulative.hpp"
+#include "calibrant/double_double.hpp"
+#include "calibrant/roc.hpp"
+#include "calibrant/score_pairs.hpp"
+#include "calibrant/score_walk.hpp"
+#include "calibrant/sorted_scores.hpp"
+
+namespace calibrant {
+namespace {
+
+// Of the pairs that are not ties, the share in one cell up to which cells will do.
+constexpr double most_undecided = 0x1p-10;
+
+Bounds known(double value) { return {value, value, value}; }
+
+// Rows that count as tied.
+struct Step {
+    double hits, misses;
+};
+
+DoubleDouble single(double x) { return {x, 0.0}; }
+
+// DeLong's standard error of the area, of steps in ascending order of their scores.
+double delong_error(const std::vector<Step>& steps) {
+    DoubleDouble hits, misses, won;
+    for (const Step& step : steps) {
+        won = won + single(step.hits) * (misses + single(0.5 * step.misses));
+        hits = hits + single(step.hits);
+        misses = misses + single(step.misses);
+    }
+    if (!(hits.high > 1.0 && misses.high > 1.0)) return OrderStatistics::none;
+    const double area = (won / (hits * misses)).high;
+    double hits_above = hits.high, misses_below = 0.0;
+    DoubleDouble of_hits, of_misses;
+    for (const Step& step : steps) {
+        hits_above -= step.hits;
+        const double of_hit = (misses_below + 0.5 * step.misses) / misses.high - area;
+        const double of_miss = (hits_above + 0.5 * step.hits) / hits.high - area;
+        of_hits = of_hits + single(step.hits * (of_hit * of_hit));
+        of_misses = of_misses + single(step.misses * (of_miss * of_miss));
+        misses_below += step.misses;
+    }
+    return std::sqrt(of_hits.high / hits.high / (hits.high - 1.0) +
+                     of_misses.high / misses.high / (misses.high - 1.0));
+}
+
+// Everything but the variance from scores in ascending order.
+class InOrder {
+public:
+    explicit InOrder(int unit_exponent) : unit_exponent_(unit_exponent), walk_(unit_exponent) {
+        pairs_.unit_exponent = unit_exponent;
+    }
+
+    void add(double score, UInt128 weight, UInt128 hits) {
+        const UInt128 misses = weight - hits;
+        walk_.step(score, weight, hits);
+        if (hits != 0) pairs_.add_pairs(hits, 2 * pairs_.misses + misses);
+        pairs_.hits += hits;
+        pairs_.misses += misses;
+        steps_.push_back({rows(hits), rows(misses)});
+    }
+
+    [[nodiscard]] OrderStatistics statistics(ExactSum variance) const {
+        OrderStatistics result;
+        if (steps_.empty()) return result;
+        WalkTests tests;
+        tests.extremes = walk_.extremes();
+        tests.variance = std::move(variance);
+        result.ks = known(tests.ks());
+        result.kuiper = known(tests.kuiper());
+        result.area = known(pairs_.area());
+        result.area_error = delong_error(steps_);
+        return result;
+    }
+
+private:
+    [[nodiscard]] double rows(UInt128 units) const {
+        return std::ldexp(wide(units).high, unit_exponent_);
+    }
+
+    int unit_exponent_;
+    Walk walk_;
+    ScorePairs pairs_;
+    std::vector<Step> steps_;
+};
+
+OrderStatistics sorted_statistics(const ScoredRows& rows, Poll poll) {
+    const SortedScores sorted(rows, poll);
+    InOrder all(sorted.unit_exponent());
+    UInt128 weight = 0;
+    sorted.for_each_score(poll, [&](double score, UInt128 units, UInt128 hits) {
+        all.add(score, units, hits);
+        weight += units;
+    });
+    WalkTests counted;
+    counted.weight.add(weight != 0 ? 1.0 : 0.0);
+    counted.n = sorted.count();
+    counted.require_weight();
+    return all.statistics(score_variance(rows, poll));
+}
+
+double cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs) {
+    std::vector<Step> steps;
+    double undecided = 0.0;
+    for (const CellCount& cell : cells) {
+        const Step step{static_cast<double>(cell.hits), static_cast<double>(cell.n - cell.hits)};
+        steps.push_back(step);
+        if (!cell.tie) undecided += step.hits * step.misses;
+    }
+    const double all = static_cast<double>(pairs.hits) * static_cast<double>(pairs.misses);
+    return undecided > most_undecided * all ? OrderStatistics::none : delong_error(steps);
+}
+
+}  // namespace
+
+OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
+    WalkTests tests;
+    std::vector<CellCount> cells;
+    if (!worth_cells(rows) || !cell_walk_tests(rows, poll, tests, &cells)) {
+        return sorted_statistics(rows, poll);
+    }
+    tests.require_weight();
+    const ScorePairs pairs = count_pairs(rows, poll);
+    OrderStatistics result;
+    result.ks = known(tests.ks());
+    result.kuiper = known(tests.kuiper());
+    result.area = known(pairs.area());
+    result.area_error = cell_error(cells, pairs);
+    const bool crowded = std::isnan(result.area_error) && pairs.hits > 1 && pairs.misses > 1;
+    return crowded ? sorted_statistics(rows, poll) : result;
+}
+
+std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll poll) {
+    std::vector<OrderStatistics> result(scores.groups());
+    for_each_chunk(scores.groups(), 1, workers_for(scores.population(), chunk_values), poll,
+                   [&](std::size_t, std::size_t group, std::size_t) {
+                       const int unit = scores.unit_exponent();
+                       InOrder all(unit);
+                       ScoreVariance variance;
+                       scores.for_each_score(
+                           group, [&](const GroupedScores::Sums& sums, std::size_t place) {
+                               all.add(scores.score(place), sums.weight, sums.hits);
+                               variance.add(scores.score(place), sums.weight, unit);
+                           });
+                       result[group] = all.statistics(variance.total());
+                       return true;
+                   });
+    return result;
+}
+
+OrderStatistics order_statistics(const ScoreTable& table) {
+    const ScoreWalk walk(table);
+    OrderStatistics result;
+    result.ks = walk.ks();
+    result.kuiper = walk.kuiper();
+    std::vector<Step> steps;
+    bool hits = false, misses = false;
+    for (const ScoreTable::Cell* cell : table.filled()) {
+        ScoreTable::Sums sums;
+        table.add_to(sums, *cell);
+        ExactSum of_misses = sums.weight;
+        of_misses.subtract(sums.hits);
+        steps.push_back({sums.hits.to_double(), of_misses.to_double()});
+        hits = hits || !sums.hits.is_zero();
+        misses = misses || !of_misses.is_zero();
+    }
+    if (hits && misses) {
+        result.area = roc_auc(table);
+        result.area_error = delong_error(steps);
+    }
+    return result;
+}
+
+}  // namespace calibrant
