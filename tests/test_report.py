@@ -351,13 +351,15 @@ def test_what_it_was_made_from_is_recorded():
         "missing": {"y": 0, "p": 1234},
         "settings": {"n_bins": 15, "skip": True},
         "command": "calibrant report a.parquet",
-        "odd": {"nested": {"deep": [1, 2]}},
+        "odd": {"nested": {"deep": [1, 2], "empty": []}, "none": {"low": [], "high": None}},
     }
     page = Report.of(gathered(Y, P, GROUPS, **source), title="T")
     text = "".join(Elements(page.to_html()).text)
     for part in ("missing: p", "1,234", "calibrant report a.parquet", HOSTILE, "Groups by region"):
         assert part in text
     assert "roles: weight" not in text
+    assert "odd: none" not in text
+    assert "deep 1, 2" in text
     assert page.to_dict()["source"]["roles"]["prob"] == HOSTILE
 
 

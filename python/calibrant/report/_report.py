@@ -200,5 +200,6 @@ def _plain(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(_plain(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_plain(item)}" for key, item in value.items())
+        shown = {key: _plain(item) for key, item in value.items()}
+        return ", ".join(f"{key} {text}" for key, text in shown.items() if text)
     return str(value)
