@@ -312,3 +312,11 @@ def test_damaged_states_are_refused():
         damaged[place] ^= 0x40
         with pytest.raises(ValueError):  # noqa: PT011 - by its checksum, wherever it is
             streaming.CoverageHSIC.from_bytes(damaged)
+
+
+def test_a_value_is_a_number():
+    y, one = [0.0, 1.0, 2.0, 3.0], [[-1, 1], [0, 2], [2.5, 3.5], [1, 2]]
+    found = coverage_hsic(y, one)
+    assert float(found) == found.hsic == np.asarray(found)
+    many = coverage_hsic(y, np.stack([one, np.multiply(one, 2.0)], axis=-1))
+    np.testing.assert_array_equal(np.asarray(many), [float(level) for level in many.levels])

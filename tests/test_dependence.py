@@ -331,3 +331,8 @@ def test_bad_input():
     with pytest.raises(TypeError, match="x must hold real numbers"):
         hsic(["a", "b"], [1.0, 2.0])
     assert dependence.hsic is hsic
+
+
+def test_a_value_is_a_number():
+    found = hsic([1.0, 2.0, 4.0], [1.0, 3.0, 2.0])
+    assert float(found) == found.hsic == np.asarray(found)

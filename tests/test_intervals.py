@@ -531,6 +531,8 @@ def test_nominal_levels_are_checked(options, error, message):
 def test_other_arguments_are_checked():
     with pytest.raises(TypeError, match="pass either intervals or sets"):
         calibrant.size_stratified_coverage([0.0])
+    with pytest.raises(TypeError, match="prediction sets go in by sets="):
+        calibrant.size_stratified_coverage([0, 1], np.eye(2, dtype=bool))
     with pytest.raises(ValueError, match="n_groups must lie in"):
         calibrant.size_stratified_coverage(**GOOD, n_groups=0)
     with pytest.raises(TypeError, match="n_groups must be an integer"):

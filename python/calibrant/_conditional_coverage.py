@@ -38,6 +38,8 @@ def checked_groups(n_groups: Any) -> int:
 def _require_one(intervals: Any, sets: Any) -> None:
     if (intervals is None) == (sets is None):
         raise TypeError("pass either intervals or sets")
+    if getattr(intervals, "dtype", None) == np.bool_:
+        raise TypeError("intervals must be numbers, got booleans; prediction sets go in by sets=")
 
 
 def size_stratified_coverage(

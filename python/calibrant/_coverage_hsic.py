@@ -48,6 +48,12 @@ class CoverageHSIC(Result):
     estimator: str = "biased"
     bandwidths: tuple[float, float] = (1.0, 1.0)
 
+    def __float__(self) -> float:
+        return self.hsic
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(self.hsic, dtype=dtype)
+
 
 @dataclass(frozen=True, repr=False)
 class CoverageHSICByLevel(Result):
@@ -65,6 +71,9 @@ class CoverageHSICByLevel(Result):
     def hsic(self) -> NDArray[np.float64]:
         """The values as an array, one a level."""
         return np.array([level.hsic for level in self.levels])
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(self.hsic, dtype=dtype)
 
     def __repr__(self) -> str:
         rows = []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
@@ -46,6 +47,9 @@ class HSIC(Result):
 
     def __float__(self) -> float:
         return self.hsic
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.array(self.hsic, dtype=dtype)
 
 
 @dataclass(frozen=True, repr=False)

@@ -207,7 +207,7 @@ def coverage_width_criterion(
     intervals: Any,
     *,
     confidence_level: float | ArrayLike,
-    eta: float,
+    eta: float = 30.0,
     sample_weight: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
     crossed: Crossed = "raise",
@@ -224,7 +224,7 @@ def coverage_width_criterion(
     confidence_level : float, or one a level
         The nominal level c of the intervals.
     eta : float
-        How much a wrong coverage costs.
+        How much a wrong coverage costs. With 30, a coverage that is off by 0.1 costs a quarter.
     y_true, intervals, sample_weight, nan_policy, crossed
         As for `interval_coverage`.
 
@@ -240,7 +240,7 @@ def coverage_width_criterion(
     Examples
     --------
     >>> y, intervals = [0.0, 4.0], [[-0.5, 0.5], [4.5, 5.5]]
-    >>> coverage_width_criterion(y, intervals, confidence_level=0.5, eta=30.0)
+    >>> coverage_width_criterion(y, intervals, confidence_level=0.5)
     0.75
     """
     require_outcomes(y_true)
