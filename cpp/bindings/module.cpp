@@ -15,8 +15,10 @@ PYBIND11_MODULE(_core, m) {
     register_calibration(m);
     register_cumulative(m);
     register_decompositions(m);
+    register_intervals(m);
     register_means(m);
-    register_assessment(m);  // after means: it gives risk profiles
+    register_assessment(m);       // after means: it gives risk profiles
+    register_prediction_sets(m);  // after intervals: it gives strata
     register_roc(m);
     register_score_table(m);
     register_scorecard(m);

@@ -73,6 +73,10 @@ std::string name(Kind kind) {
             return "Scorecard";
         case Kind::assessment:
             return "Assessment";
+        case Kind::intervals:
+            return "Intervals";
+        case Kind::prediction_sets:
+            return "PredictionSets";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

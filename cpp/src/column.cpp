@@ -261,6 +261,19 @@ const float* in_place_floats(const Column& column, std::size_t begin) noexcept {
     return rows_in_place<float>(column, Dtype::float32, begin);
 }
 
+Column column_at(const Column& matrix, std::size_t index) noexcept {
+    Column column = matrix;
+    if (matrix.data != nullptr && matrix.dtype != Dtype::bits) {
+        column.data += static_cast<std::ptrdiff_t>(index) * matrix.column_stride;
+    }
+    column.bit_offset += index;
+    column.validity_offset += index;
+    column.column_stride = 0;
+    // Bits are counted along the rows of the matrix: there the width stays what it was.
+    if (matrix.dtype != Dtype::bits && matrix.validity == nullptr) column.width = 1;
+    return column;
+}
+
 void load(const Column& column, std::size_t begin, std::size_t count, double* out) noexcept {
     convert<AsDouble>(column, rows(column, begin, count), out);
 }

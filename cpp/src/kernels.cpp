@@ -5,6 +5,7 @@
 
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
+#include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
@@ -376,6 +377,8 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    clip,
                                    split,
                                    places,
+                                   intervals,
+                                   tally_intervals,
                                    log_of,
                                    exp_of,
                                    power_of};

@@ -5,6 +5,7 @@
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
+#include "calibrant/frequency.hpp"
 #include "calibrant/scorecard.hpp"
 #include "poisson_bootstrap.hpp"
 
@@ -89,15 +90,9 @@ public:
           weight_value_(weight_.to_double()),
           z_(normal_quantile) {}
 
-    // Wilson (1927): the frequencies that a test of this level would not reject.
     [[nodiscard]] Estimate frequency(const ExactSum& part) const {
-        const double p = mean(part, weight_);
-        const double a = z_ * z_ / weight_value_;
-        if (!(a < 0x1p1000)) return {p, 0.0, 1.0, ""};
-        const double half = a == 0.0 ? 0.0 : a * std::sqrt(p * (1.0 - p) / a + 0.25);
-        const double low = (p + 0.5 * a - half) / (1.0 + a);
-        const double high = (p + 0.5 * a + half) / (1.0 + a);
-        return between(p, std::min(low, p), std::max(high, p), 0.0, 1.0);
+        const Frequency found = wilson(part, weight_, z_);
+        return {found.value, found.low, found.high, ""};
     }
 
     // value +- z standard errors, by the central limit theorem.

@@ -11,9 +11,7 @@
 namespace calibrant {
 namespace {
 
-using WeightedKey = SortedScores::WeightedKey;
-
-constexpr std::uint64_t absent = ~std::uint64_t{0};  // no score has this key
+constexpr std::uint64_t absent = ScoreKeys::absent;
 
 std::uint64_t bits_of(ScoreKey item) { return item.bits; }
 std::uint64_t bits_of(const WeightedKey& item) { return item.key.bits; }
@@ -150,58 +148,25 @@ std::unique_ptr<Item[]> sorted(std::unique_ptr<Item[]> items, std::size_t& n, Po
     return result;
 }
 
-// What the workers that read the rows find.
-struct Found {
-    std::uint64_t n = 0, omitted = 0;
-    double largest = 0.0;
-    int lowest_bit = std::numeric_limits<int>::max();
-
-    void see_weight(double weight) {
-        largest = std::max(largest, weight);
-        const auto bits = std::bit_cast<std::uint64_t>(weight);
-        const int biased = static_cast<int>(bits >> 52);
-        const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | 0x0010000000000000;
-        const int exponent = (biased == 0 ? 1 : biased) - 1075;
-        const int trailing = std::countr_zero(biased == 0 ? bits : mantissa);
-        lowest_bit = std::min(lowest_bit, exponent + trailing);
-    }
-
-    void merge(const Found& other) {
-        n += other.n;
-        omitted += other.omitted;
-        largest = std::max(largest, other.largest);
-        lowest_bit = std::min(lowest_bit, other.lowest_bit);
-    }
-};
-
-void put(ScoreKey& item, ScoreKey key, double) { item = key; }
-void put(WeightedKey& item, ScoreKey key, double weight) { item = {key, weight}; }
-
-// The rows' items as they come; rows that do not count become absent.
-template <class Item>
-std::unique_ptr<Item[]> read(const ScoredRows& rows, Poll poll, Found& total) {
-    constexpr bool weighted = std::is_same_v<Item, WeightedKey>;
+// Rows that do not count become absent.
+ScoreKeys read(const ScoredRows& rows, Poll poll) {
     const std::size_t per_event = rows.scores_per_event();
-    auto items = room_for<Item>(rows.size() * per_event);
+    const bool weighted = rows.events.sample_weight != nullptr;
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-    std::vector<Found> of_worker(workers);
-    for_each_block(
-        rows, workers, poll, [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-            Found& found = of_worker[worker];
-            found.n += block.n();
-            found.omitted += block.omitted();
-            for (std::size_t i = 0; i < block.n(); ++i) {
-                const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
-                const double weight = weighted ? block.weight()[i] : 1.0;
-                put(items[row * per_event + i], weight > 0.0 ? key : ScoreKey{absent}, weight);
-                if (weighted && weight > 0.0) found.see_weight(weight);
-            }
-            for (std::size_t i = 0; i < block.omitted() * per_event; ++i) {
-                put(items[row * per_event + block.n() + i], ScoreKey{absent}, 0.0);
-            }
-        });
-    for (const Found& found : of_worker) total.merge(found);
-    return items;
+    ScoreKeys keys(rows.size() * per_event, weighted, workers);
+    for_each_block(rows, workers, poll,
+                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                       const std::size_t at = row * per_event;
+                       ScoreKeys::Found& found = keys.found(worker);
+                       found.n += block.n();
+                       found.omitted += block.omitted();
+                       for (std::size_t i = 0; i < block.n(); ++i) {
+                           const auto key = ScoreKey::of(block.score()[i], block.hit()[i] != 0);
+                           keys.put(found, at + i, key, weighted ? block.weight()[i] : 1.0);
+                       }
+                       keys.leave_out(at + block.n(), block.omitted() * per_event);
+                   });
+    return keys;
 }
 
 }  // namespace
@@ -214,14 +179,53 @@ UInt128 WeightUnit::count(double weight) const {
     return static_cast<UInt128>(std::nearbyint(units));
 }
 
-SortedScores::SortedScores(const ScoredRows& rows, Poll poll)
-    : size_(rows.size() * rows.scores_per_event()) {
-    if (size_ == 0) return;
-    Found found;
-    if (rows.events.sample_weight == nullptr) {
-        keys_ = sorted(read<ScoreKey>(rows, poll, found), size_, poll);
+void ScoreKeys::Found::see_weight(double weight) {
+    largest = std::max(largest, weight);
+    const auto bits = std::bit_cast<std::uint64_t>(weight);
+    const int biased = static_cast<int>(bits >> 52);
+    const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | 0x0010000000000000;
+    const int exponent = (biased == 0 ? 1 : biased) - 1075;
+    const int trailing = std::countr_zero(biased == 0 ? bits : mantissa);
+    lowest_bit = std::min(lowest_bit, exponent + trailing);
+}
+
+void ScoreKeys::Found::merge(const Found& other) {
+    n += other.n;
+    omitted += other.omitted;
+    largest = std::max(largest, other.largest);
+    lowest_bit = std::min(lowest_bit, other.lowest_bit);
+}
+
+ScoreKeys::ScoreKeys(std::size_t n, bool weighted, std::size_t workers)
+    : size_(n), found_(workers) {
+    if (weighted) {
+        weighted_ = room_for<WeightedKey>(n);
     } else {
-        weighted_ = sorted(read<WeightedKey>(rows, poll, found), size_, poll);
+        keys_ = room_for<ScoreKey>(n);
+    }
+}
+
+void ScoreKeys::leave_out(std::size_t at, std::size_t count) {
+    for (std::size_t i = at; i < at + count; ++i) {
+        if (weighted_) {
+            weighted_[i] = {ScoreKey{absent}, 0.0};
+        } else {
+            keys_[i] = {absent};
+        }
+    }
+}
+
+SortedScores::SortedScores(const ScoredRows& rows, Poll poll)
+    : SortedScores(read(rows, poll), poll) {}
+
+SortedScores::SortedScores(ScoreKeys read, Poll poll) : size_(read.size_) {
+    if (size_ == 0) return;
+    ScoreKeys::Found found;
+    for (const ScoreKeys::Found& of_worker : read.found_) found.merge(of_worker);
+    if (read.keys_) {
+        keys_ = sorted(std::move(read.keys_), size_, poll);
+    } else {
+        weighted_ = sorted(std::move(read.weighted_), size_, poll);
         if (size_ > 0) {
             unit_ = WeightUnit(std::max(found.lowest_bit, std::ilogb(found.largest) - 79));
         }

@@ -4,7 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
-from calibrant import calibration, cumulative, means, scorecards, scores, streaming
+from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
 from calibrant._core import __version__
 from calibrant.calibration import (
     Assessment,
@@ -33,6 +33,25 @@ from calibrant.cumulative import (
     ks_test,
     kuiper_test,
     spiegelhalter_test,
+)
+from calibrant.intervals import (
+    Coverage,
+    CoverageGap,
+    IntervalLevel,
+    IntervalSummary,
+    SetSize,
+    SetSummary,
+    SizeStratifiedCoverage,
+    coverage_gap,
+    coverage_width_criterion,
+    interval_coverage,
+    interval_score,
+    interval_summary,
+    interval_width,
+    set_coverage,
+    set_size,
+    set_summary,
+    size_stratified_coverage,
 )
 from calibrant.means import (
     CrossEntropyProbability,
@@ -73,9 +92,13 @@ __all__ = [
     "ClasswiseTestResult",
     "Conventions",
     "CorpDecomposition",
+    "Coverage",
+    "CoverageGap",
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
+    "IntervalLevel",
+    "IntervalSummary",
     "LogDecomposition",
     "MeanSpectrum",
     "MurphyDecomposition",
@@ -84,6 +107,9 @@ __all__ = [
     "RocCurve",
     "ScoreSummary",
     "Scorecard",
+    "SetSize",
+    "SetSummary",
+    "SizeStratifiedCoverage",
     "TestResult",
     "__version__",
     "accuracy_rejection_auc",
@@ -101,6 +127,8 @@ __all__ = [
     "classwise_ece",
     "conventions",
     "coupling_to_power",
+    "coverage_gap",
+    "coverage_width_criterion",
     "cross_entropy_probability",
     "cumulative",
     "cumulative_differences",
@@ -108,6 +136,11 @@ __all__ = [
     "generalized_mean",
     "get_num_threads",
     "gini_impurity",
+    "interval_coverage",
+    "interval_score",
+    "interval_summary",
+    "interval_width",
+    "intervals",
     "ks_test",
     "kuiper_test",
     "log_decomposition",
@@ -125,8 +158,12 @@ __all__ = [
     "scorecard",
     "scorecards",
     "scores",
+    "set_coverage",
     "set_num_threads",
+    "set_size",
+    "set_summary",
     "show_config",
+    "size_stratified_coverage",
     "smooth_calibration_error",
     "spherical_score",
     "spiegelhalter_test",

@@ -18,6 +18,7 @@ from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
@@ -26,7 +27,9 @@ __all__ = [
     "Assessment",
     "AssessmentBounds",
     "Bounds",
+    "Intervals",
     "MeanBounds",
+    "PredictionSets",
     "Refinement",
     "Reliability",
     "ReliabilityBounds",

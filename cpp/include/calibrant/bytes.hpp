@@ -37,6 +37,8 @@ enum class Kind : std::uint16_t {
     scorecard = 7,
     spiegelhalter = 8,
     assessment = 9,
+    intervals = 10,
+    prediction_sets = 11,
     row_counter = 65535,  // of the tests
 };
 

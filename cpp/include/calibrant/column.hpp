@@ -67,9 +67,12 @@ inline constexpr std::int32_t label_limit = 2147483647;
 [[nodiscard]] const double* in_place(const Column& column, std::size_t begin) noexcept;
 [[nodiscard]] const float* in_place_floats(const Column& column, std::size_t begin) noexcept;
 
+// One column of a matrix, for load().
+[[nodiscard]] Column column_at(const Column& matrix, std::size_t index) noexcept;
+
 // The functions below need begin + count <= size. Missing values become quiet NaN.
 
-// Rows of a column of width 1.
+// Rows of a column of width 1, or of one that column_at made.
 void load(const Column& column, std::size_t begin, std::size_t count, double* out) noexcept;
 
 // All values of one row.

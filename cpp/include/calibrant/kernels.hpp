@@ -96,6 +96,12 @@ struct SpiegelhalterKernels {
                   double* excess_low, double* variance_high, double* variance_low);
 };
 
+// Of a block of intervals without weights.
+struct IntervalTally {
+    std::uint64_t below, above;  // rows
+    double least_width, largest_width;
+};
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -146,6 +152,14 @@ struct Kernels {
 
     // place_of_score of each (score_cells.hpp).
     void (*places)(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset);
+
+    // Of interval_rows.hpp, in place: lower becomes the width and upper the excess of y; without
+    // y, the excess of lower, which is 0. Returns false if some value is bad.
+    bool (*intervals)(const double* y, std::size_t n, bool swap, double* lower, double* upper);
+    // From what the former made; distance is the magnitude of the excess. Of no rows the widths
+    // are infinite and 0.
+    void (*tally_intervals)(const double* width, const double* excess, std::size_t n,
+                            double* distance, IntervalTally* tally);
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

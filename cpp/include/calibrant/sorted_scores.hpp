@@ -17,7 +17,9 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <vector>
 
 #include "calibrant/parallel.hpp"
 #include "calibrant/scored_rows.hpp"
@@ -49,10 +51,58 @@ struct ScoreKey {
     [[nodiscard]] bool hit() const { return (bits & 1) != 0; }
 };
 
+struct WeightedKey {
+    ScoreKey key;
+    double weight;
+};
+
+// Keys as workers read them, each row in its place; widths, or anything else that is not negative,
+// do as well as scores.
+class ScoreKeys {
+public:
+    // What a worker finds.
+    struct Found {
+        std::uint64_t n = 0, omitted = 0;
+        double largest = 0.0;
+        int lowest_bit = std::numeric_limits<int>::max();
+
+        void see_weight(double weight);
+        void merge(const Found& other);
+    };
+
+    ScoreKeys(std::size_t n, bool weighted, std::size_t workers);
+
+    [[nodiscard]] Found& found(std::size_t worker) { return found_[worker]; }
+    // The weight counts only if there are weights; found is the worker's own.
+    void put(Found& found, std::size_t at, ScoreKey key, double weight) {
+        if (!weighted_) {
+            keys_[at] = key;
+            return;
+        }
+        weighted_[at] = {weight > 0.0 ? key : ScoreKey{absent}, weight};
+        if (weight > 0.0) found.see_weight(weight);
+    }
+    // No row has the places [at, at + count).
+    void leave_out(std::size_t at, std::size_t count);
+
+    static constexpr std::uint64_t absent = ~std::uint64_t{0};  // no score has this key
+
+private:
+    friend class SortedScores;
+
+    std::size_t size_;
+    std::unique_ptr<ScoreKey[]> keys_;  // one of the two
+    std::unique_ptr<WeightedKey[]> weighted_;
+    std::vector<Found> found_;
+};
+
 class SortedScores {
 public:
+    using WeightedKey = calibrant::WeightedKey;
+
     // Throws as for_each_chunk does, and InvalidInput at a bad row.
     SortedScores(const ScoredRows& rows, Poll poll);
+    SortedScores(ScoreKeys keys, Poll poll);
 
     [[nodiscard]] std::uint64_t count() const { return n_; }  // rows read, weight 0 included
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
@@ -63,11 +113,6 @@ public:
     // in ascending order. Asks the poll now and then, and throws Interrupted.
     template <class Visit>
     void for_each_score(Poll poll, const Visit& visit) const;
-
-    struct WeightedKey {
-        ScoreKey key;
-        double weight;
-    };
 
 private:
     static constexpr std::size_t rows_between_polls = std::size_t{1} << 16;

@@ -1,0 +1,123 @@
+#include "calibrant/frequency.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrant/double_double.hpp"
+#include "calibrant/elementary.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr double most_exact = 0x1p40;
+constexpr double two_pi = 6.283185307179586;
+
+// ln Gamma(z + 1) minus Stirling's (z + 1/2) ln z - z + ln(2 pi) / 2, for z > 0.
+double stirling_error(double z) {
+    double raised = 0.0;
+    for (; z < 16.0; z += 1.0) raised += (z + 0.5) * calibrant::log((z + 1.0) / z) - 1.0;
+    const double r = 1.0 / (z * z);
+    const double series =
+        1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * (1.0 / 1680 - r * (1.0 / 1188))));
+    return raised + series / z;
+}
+
+// x ln(x / m) + m - x, without cancellation (Loader 2000).
+double deviance(double x, double m) {
+    const double v = (x - m) / (x + m);
+    if (std::fabs(v) >= 0.1) return x * calibrant::log(x / m) + m - x;
+    double sum = (x - m) * v;
+    double term = 2.0 * x * v;
+    for (int j = 1; j < 1000; ++j) {
+        term *= v * v;
+        const double next = sum + term / (2 * j + 1);
+        if (next == sum) break;
+        sum = next;
+    }
+    return sum;
+}
+
+// x^a (1 - x)^b / B(a, b), by the saddle point, so that large a and b cost no digits.
+double beta_power(double a, double b, double x) {
+    const double n = a + b;
+    const double exponent = stirling_error(n) - stirling_error(a) - stirling_error(b) -
+                            deviance(a, n * x) - deviance(b, n * (1.0 - x));
+    return std::sqrt(a / n * b / two_pi) * calibrant::exp(exponent);
+}
+
+double away_from_zero(double x) { return std::fabs(x) < 1e-300 ? 1e-300 : x; }
+
+// The continued fraction of the incomplete beta integral, by the method of Lentz; fast for
+// x < (a + 1) / (a + b + 2).
+double beta_fraction(double a, double b, double x) {
+    constexpr int most_steps = 1 << 26;
+    double c = 1.0;
+    double d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
+    double fraction = d;
+    for (int i = 1; i < most_steps; ++i) {
+        const double m = i;
+        const double even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m));
+        d = 1.0 / away_from_zero(1.0 + even * d);
+        c = away_from_zero(1.0 + even / c);
+        fraction *= d * c;
+        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0));
+        d = 1.0 / away_from_zero(1.0 + odd * d);
+        c = away_from_zero(1.0 + odd / c);
+        fraction *= d * c;
+        if (std::fabs(d * c - 1.0) < 0x1p-51) break;
+    }
+    return fraction;
+}
+
+// The x at which a beta distribution has `tail` below it; tail < 1/2, a and b positive. `start`
+// is a guess.
+double beta_quantile(double a, double b, double tail, double start) {
+    double low = 0.0, high = 1.0;
+    double x = std::clamp(start, 0x1p-1000, 1.0 - 0x1p-53);
+    for (int step = 0; step < 200; ++step) {
+        const double power = beta_power(a, b, x);
+        const bool left = x < (a + 1.0) / (a + b + 2.0);
+        const double below = left ? power * beta_fraction(a, b, x) / a
+                                  : 1.0 - power * beta_fraction(b, a, 1.0 - x) / b;
+        (below < tail ? low : high) = x;
+        // On the logarithm of the probability, which is concave: fast from far below, too.
+        double next = x;
+        if (power > 0.0 && below > 0.0) {
+            const double slope = power / (x * (1.0 - x)) / below;
+            next = x - calibrant::log(below / tail) / slope;
+        }
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        if (std::fabs(next - x) <= 0x1p-50 * x || next == low || next == high) return next;
+        x = next;
+    }
+    return x;
+}
+
+}  // namespace
+
+Frequency wilson(const ExactSum& part, const ExactSum& whole, double normal_quantile) {
+    const double p = mean(part, whole);
+    const double a = normal_quantile * normal_quantile / whole.to_double();
+    if (!(a < 0x1p1000)) return {p, 0.0, 1.0};
+    const double half = a == 0.0 ? 0.0 : a * std::sqrt(p * (1.0 - p) / a + 0.25);
+    const double low = (p + 0.5 * a - half) / (1.0 + a);
+    const double high = (p + 0.5 * a + half) / (1.0 + a);
+    return {p, std::max(std::min(low, p), 0.0), std::min(std::max(high, p), 1.0)};
+}
+
+Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double tail,
+                          double normal_quantile) {
+    const Frequency guess = wilson(part, whole, normal_quantile);
+    ExactSum rest = whole;
+    rest.subtract(part);
+    const double hits = part.to_double();
+    const double misses = rest.to_double();
+    if (!(hits + misses < most_exact)) return guess;
+    const double p = guess.value;
+    const double low = hits == 0.0 ? 0.0 : beta_quantile(hits, misses + 1.0, tail, guess.low);
+    const double high =
+        misses == 0.0 ? 1.0 : 1.0 - beta_quantile(misses, hits + 1.0, tail, 1.0 - guess.high);
+    return {p, std::min(low, p), std::max(high, p)};
+}
+
+}  // namespace calibrant
