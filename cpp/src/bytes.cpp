@@ -77,6 +77,8 @@ std::string name(Kind kind) {
             return "Intervals";
         case Kind::prediction_sets:
             return "PredictionSets";
+        case Kind::coverage_hsic:
+            return "CoverageHSIC";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

@@ -3,8 +3,10 @@
 // no standard library, and every function has internal linkage.
 #include "calibrant/kernels.hpp"
 
+#include "box_loops.hpp"
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
+#include "dependence_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
@@ -379,6 +381,8 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    places,
                                    intervals,
                                    tally_intervals,
+                                   &box_kernels,
+                                   &dependence_kernels,
                                    log_of,
                                    exp_of,
                                    power_of};

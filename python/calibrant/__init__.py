@@ -6,6 +6,7 @@ work is split.
 
 from calibrant import calibration, cumulative, intervals, means, scorecards, scores, streaming
 from calibrant._core import __version__
+from calibrant._coverage_hsic import CoverageHSIC, CoverageHSICByLevel, coverage_hsic
 from calibrant.calibration import (
     Assessment,
     AssessmentBins,
@@ -94,6 +95,8 @@ __all__ = [
     "CorpDecomposition",
     "Coverage",
     "CoverageGap",
+    "CoverageHSIC",
+    "CoverageHSICByLevel",
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "Estimate",
@@ -128,6 +131,7 @@ __all__ = [
     "conventions",
     "coupling_to_power",
     "coverage_gap",
+    "coverage_hsic",
     "coverage_width_criterion",
     "cross_entropy_probability",
     "cumulative",

@@ -17,6 +17,7 @@ from calibrant import _core, assessment, calibration, cumulative, means, scores
 from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
+from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._refinement import Refinement
@@ -27,6 +28,7 @@ __all__ = [
     "Assessment",
     "AssessmentBounds",
     "Bounds",
+    "CoverageHSIC",
     "Intervals",
     "MeanBounds",
     "PredictionSets",

@@ -39,6 +39,7 @@ enum class Kind : std::uint16_t {
     assessment = 9,
     intervals = 10,
     prediction_sets = 11,
+    coverage_hsic = 12,
     row_counter = 65535,  // of the tests
 };
 

@@ -101,6 +101,9 @@ struct IntervalTally {
     std::uint64_t below, above;  // rows
     double least_width, largest_width;
 };
+// Tables of their own, with headers of the same name.
+struct BoxKernels;
+struct DependenceKernels;
 
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
@@ -160,6 +163,9 @@ struct Kernels {
     // are infinite and 0.
     void (*tally_intervals)(const double* width, const double* excess, std::size_t n,
                             double* distance, IntervalTally* tally);
+
+    const BoxKernels* boxes;
+    const DependenceKernels* dependence;
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);
