@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from peers import assert_same, outcome
 
 from calibrant.compat.mapie import calibration, classification, regression, uncertainty
+from peers import assert_same, outcome
 
 peer = pytest.importorskip("mapie.metrics")
 
@@ -122,7 +122,7 @@ def test_cumulative_differences(rows, amplitude, seed):
                 *rows, amplitude, seed, rtol=1e-10, atol=1e-13)  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", [0, 1, 17, None, np.random.RandomState(3)])  # noqa: NPY002
+@pytest.mark.parametrize("seed", [0, 1, 17, None, np.random.RandomState(3)])
 def test_noise_is_of_the_same_stream(seed):
     x = np.linspace(0, 4, 9)
     np.random.seed(5)  # noqa: NPY002
@@ -141,7 +141,8 @@ def test_kept_noise_is_that_of_any_length():
     for n in (5, 2000, 3, 40_000):
         x = np.linspace(0, 1, n)
         np.testing.assert_array_equal(
-            calibration.add_jitter(x, random_state=1), peer.calibration.add_jitter(x, random_state=1)
+            calibration.add_jitter(x, random_state=1),
+            peer.calibration.add_jitter(x, random_state=1),
         )
 
 

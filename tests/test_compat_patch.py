@@ -57,12 +57,16 @@ def test_swaps_where_it_is_defined_and_where_it_was_imported(someone):
     assert "2 calls" not in repr(patched)
 
 
+def fail_later(someone, original):
+    someone.late = metrics.log_loss
+    assert someone.late is not original
+    raise ZeroDivisionError
+
+
 def test_puts_back_after_an_exception_and_in_modules_loaded_meanwhile(someone):
     original = metrics.log_loss
     with pytest.raises(ZeroDivisionError), compat.patch("sklearn"):
-        someone.late = metrics.log_loss
-        assert someone.late is not original
-        raise ZeroDivisionError
+        fail_later(someone, original)
     assert metrics.log_loss is original
     assert someone.late is original
 
@@ -95,7 +99,7 @@ def test_compares_with_the_peer(someone):
     with compat.patch(compare=True) as patched:
         found = someone.brier(Y, P)
         mapie.regression.regression_ssc(np.arange(9.0), np.array([[i, 2 * i] for i in range(9)]))
-        mapie.calibration.add_jitter(P, random_state=np.random.RandomState(3))  # noqa: NPY002
+        mapie.calibration.add_jitter(P, random_state=np.random.RandomState(3))
     assert found == pytest.approx(0.125)
     for calls in patched.calls.values():
         assert calls.count == 1  # what the peer calls in turn is not counted

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from peers import assert_equal, assert_same
 
 from calibrant.compat import sklearn as ours
+from peers import assert_equal, assert_same
 
 metrics = pytest.importorskip("sklearn.metrics")
 peer_curve = pytest.importorskip("sklearn.calibration").calibration_curve
@@ -56,7 +56,9 @@ def test_brier_score_of_two_classes(rows, scale, as_matrix):
     p = p[:, None] if as_matrix else p
     assert_same(ours.brier_score_loss, metrics.brier_score_loss, y, p, sample_weight=w,
                 pos_label=pos_label, scale_by_half=scale)  # fmt: skip
-    if w is None or len(np.unique(y[w > 0])) > 1:  # of one class: 0 / 0, or what rounding makes of it
+    if (
+        w is None or len(np.unique(y[w > 0])) > 1
+    ):  # of one class: 0 / 0, or what rounding makes of it
         assert_same(ours.d2_brier_score, metrics.d2_brier_score, y, p, sample_weight=w,
                     pos_label=pos_label, atol=1e-12)  # fmt: skip
 

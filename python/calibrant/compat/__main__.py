@@ -1,4 +1,4 @@
-"""``python -m calibrant.compat script.py``: run a script with the peers' functions swapped for ours.
+"""``python -m calibrant.compat script.py``: run a script with the peers' functions swapped.
 
 At its end a table on the standard error says what was called, and how much time was gained.
 """

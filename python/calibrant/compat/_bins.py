@@ -39,11 +39,12 @@ def order_statistics(values: NDArray[np.float64], ranks: NDArray[np.intp]) -> ND
     wanted = np.searchsorted(ends, ranks, side="right")
     of_interest = np.zeros(len(ends), bool)
     of_interest[wanted] = True
-    if ends[wanted].size and np.diff(ends, prepend=0)[of_interest].sum() > values.size // 4:
+    rows = np.diff(ends, prepend=0)
+    if rows[of_interest].sum() > values.size // 4:
         return np.partition(values, ranks)[ranks]
     kept = np.sort(values[of_interest[cells]])
-    below = np.cumsum(np.where(of_interest, 0, np.diff(ends, prepend=0)))  # left out before a cell
-    return kept[ranks - below[wanted]]
+    below = np.cumsum(np.where(of_interest, 0, rows))  # left out, up to and with a cell
+    return np.asarray(kept[ranks - below[wanted]])
 
 
 def percentiles(values: NDArray[Any], quantiles: NDArray[np.float64]) -> NDArray[np.float64]:

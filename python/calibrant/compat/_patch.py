@@ -231,7 +231,8 @@ def _replace(new: dict[int, Any]) -> None:
     """Put objects in the place of others, in all modules and in scikit-learn's scorers."""
     if not new:
         return
-    for module in list(sys.modules.values()):
+    loaded: list[Any] = list(sys.modules.values())  # some put other things there
+    for module in loaded:
         if not isinstance(module, ModuleType) or module.__name__.startswith("calibrant."):
             continue
         for name, value in list(vars(module).items()):

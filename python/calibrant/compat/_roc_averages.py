@@ -49,12 +49,12 @@ def _binary(
 def _weights(weight: Any, positive: NDArray[np.bool_]) -> NDArray[Any] | None:
     if weight is None:
         return None
-    weight = finite(column(weight, "sample_weight"), "sample_weight")
-    if len(weight) != len(positive):
-        raise ValueError(f"sample_weight has {len(weight)} rows, y_true {len(positive)}")
-    if weight.min() < 0:
-        raise ValueError(f"sample_weight must not be negative, found {weight.min()}")
-    return weight
+    values = finite(column(weight, "sample_weight"), "sample_weight")
+    if len(values) != len(positive):
+        raise ValueError(f"sample_weight has {len(values)} rows, y_true {len(positive)}")
+    if values.min() < 0:
+        raise ValueError(f"sample_weight must not be negative, found {values.min()}")
+    return values
 
 
 def roc_auc_score(
@@ -63,7 +63,7 @@ def roc_auc_score(
     *,
     average: str | None = "macro",
     sample_weight: ArrayLike | None = None,
-    max_fpr: float | None = None,
+    max_fpr: Any = None,
     multi_class: str = "raise",
     labels: ArrayLike | None = None,
 ) -> Any:
@@ -93,8 +93,11 @@ def roc_auc_score(
         raise InvalidParameterError(
             f"multi_class must be 'raise', 'ovr' or 'ovo', got {multi_class!r}"
         )
-    if max_fpr is not None and not (isinstance(max_fpr, numbers.Real) and 0 < max_fpr <= 1):
-        raise InvalidParameterError(f"max_fpr must lie in (0, 1], got {max_fpr!r}")
+    if max_fpr is not None:
+        is_real = isinstance(max_fpr, numbers.Real)
+        max_fpr = float(max_fpr) if is_real else math.nan
+        if not 0 < max_fpr <= 1:
+            raise InvalidParameterError(f"max_fpr must be a number in (0, 1], got {max_fpr}")
     for name, value in (("y_true", y_true), ("y_score", y_score), ("labels", labels)):
         if name != "labels" or value is not None:
             array_like(value, name)

@@ -1,4 +1,4 @@
-"""Labels and probabilities as scikit-learn reads them: what is refused, and how classes are found."""
+"""Labels and probabilities as scikit-learn reads them: what is refused, what the classes are."""
 
 from __future__ import annotations
 

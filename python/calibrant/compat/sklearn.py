@@ -243,7 +243,7 @@ def calibration_curve(
     y_prob: ArrayLike,
     *,
     pos_label: Any = None,
-    n_bins: int = 5,
+    n_bins: Any = 5,
     strategy: str = "uniform",
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fraction of positives and mean probability, of the bins that have rows.

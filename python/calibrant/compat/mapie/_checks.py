@@ -72,4 +72,4 @@ def binary_labels(values: NDArray[Any], name: str) -> NDArray[Any]:
     is_largest = values == largest
     if least == largest or not (is_largest | (values == least)).all() or largest % 1 or least % 1:
         raise ValueError(f"{name} must hold two labels, 0 and 1")
-    return is_largest
+    return np.asarray(is_largest)

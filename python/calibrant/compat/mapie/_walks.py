@@ -29,7 +29,7 @@ def _normal(random_state: Any, n: int) -> NDArray[np.float64]:
     if random_state is None or random_state is np.random:
         return np.random.normal(size=n)  # noqa: NPY002  # the peer's stream
     if isinstance(random_state, numbers.Integral):
-        random_state = np.random.RandomState(random_state)  # type: ignore[arg-type]  # noqa: NPY002
+        random_state = np.random.RandomState(random_state)  # type: ignore[arg-type]
     if not isinstance(random_state, np.random.RandomState):
         raise ValueError(f"random_state must be None, an integer or a RandomState: {random_state}")
     return random_state.normal(size=n)

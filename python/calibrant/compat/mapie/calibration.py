@@ -140,9 +140,7 @@ def _classwise(scores: NDArray[Any], class_labels: Any, num_bins: int, strategy:
     numbers(scores, "y_scores")
     if len(labels) == 0:
         raise ValueError("y_scores must have at least one row, got none")
-    errors = [
-        _error(labels == c, scores[:, c], num_bins, strategy) for c in range(scores.shape[1])
-    ]
+    errors = [_error(labels == c, scores[:, c], num_bins, strategy) for c in range(scores.shape[1])]
     return float(sum(errors) / len(errors))
 
 

@@ -80,7 +80,9 @@ def coverage_gap(
     if (y_intervals is None) == (y_sets is None):
         raise ValueError("pass either y_intervals or y_sets")
     covered = (
-        _covered_by_sets(y, y_sets) if y_intervals is None else _covered_by_intervals(y, y_intervals)
+        _covered_by_sets(y, y_sets)
+        if y_intervals is None
+        else _covered_by_intervals(y, y_intervals)
     )
     same_length(y=covered, groups=keys)
     if covered.size == 0:

@@ -44,11 +44,11 @@ def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Total
             raise TypeError(f"outcomes and intervals must be real numbers, got {values.dtype}")
     if len(y) == 0:
         raise ValueError("intervals must have at least one row, got none")
-    *found, is_finite = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
-    if not is_finite:
+    found = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
+    if not found[-1]:
         for name, values in arrays.items():
             finite(values, name)
-    return _Totals(*found)
+    return _Totals(*found[:-1])
 
 
 def _intervals(y_true: NDArray[Any], y_intervals: Any) -> NDArray[Any]:
@@ -168,7 +168,7 @@ def _covered_by_width(
     last, first = around[: cuts.size], around[cuts.size :]
     if (last == first).any():
         parts = np.split(covered[np.argsort(widths)], cuts)
-        return np.array([np.count_nonzero(part) for part in parts]) / rows
+        return np.asarray([np.count_nonzero(part) for part in parts] / rows)
     if num_bins <= 8:
         up_to = [np.count_nonzero(covered & (widths <= cut)) for cut in last]
         hits = np.diff([0, *up_to, np.count_nonzero(covered)])
