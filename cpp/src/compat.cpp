@@ -18,7 +18,7 @@ constexpr std::size_t chunk = std::size_t{1} << 14;
 class Cells {
 public:
     explicit Cells(std::size_t n)
-        : count_(std::size_t{1} << std::clamp<int>(static_cast<int>(std::bit_width(n)) - 3, 4, 16)),
+        : count_(std::size_t{1} << std::clamp<int>(static_cast<int>(std::bit_width(n)) - 7, 4, 16)),
           scale_(static_cast<double>(count_)) {}
 
     [[nodiscard]] std::size_t size() const { return count_ + 1; }
@@ -64,6 +64,63 @@ std::size_t mark_candidates(std::vector<Cell>& cells, WalkRange& range) {
         rows += cell.candidate ? cell.rows : 0;
     }
     return rows;
+}
+
+constexpr std::size_t block = 256;
+constexpr std::size_t lanes = 4;
+
+struct Lanes {
+    double of[lanes] = {};
+
+    void add(const double* x) {
+        for (std::size_t i = 0; i < block; i += lanes) {
+            for (std::size_t lane = 0; lane < lanes; ++lane) of[lane] += x[i + lane];
+        }
+    }
+    [[nodiscard]] double sum() const { return (of[0] + of[1]) + (of[2] + of[3]); }
+};
+
+// Rows [begin, end), at most a block. First into arrays: what follows then has no branches.
+void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, std::size_t begin,
+               std::size_t end) {
+    double value[block], low[block], high[block];
+    double width[block], excess[block], covered[block], zero[block];
+    const std::size_t n = end - begin;
+    for (std::size_t i = 0; i < n; ++i) value[i] = y[begin + i];
+    for (std::size_t i = 0; i < n; ++i) low[i] = lower[begin + i];
+    for (std::size_t i = 0; i < n; ++i) high[i] = upper[begin + i];
+    // Beyond the rows, an interval of no width that its value is not in.
+    for (std::size_t i = n; i < block; ++i) {
+        value[i] = value[0];
+        low[i] = std::numeric_limits<double>::max();
+        high[i] = std::numeric_limits<double>::max();
+    }
+    double least = value[0], largest = value[0];
+    for (std::size_t i = 0; i < block; ++i) {
+        width[i] = std::abs(high[i] - low[i]);
+        covered[i] = (low[i] <= value[i] ? 1.0 : 0.0) * (value[i] <= high[i] ? 1.0 : 0.0);
+        const double below = std::min(low[i], high[i]) - value[i];
+        const double above = value[i] - std::max(low[i], high[i]);
+        excess[i] = std::max(std::max(below, above), 0.0);
+        zero[i] = 0.0 * value[i];  // or NaN
+    }
+    for (std::size_t i = n; i < block; ++i) excess[i] = covered[i] = 0.0;
+    for (std::size_t i = 1; i < n; ++i) {
+        least = value[i] < least ? value[i] : least;
+        largest = value[i] > largest ? value[i] : largest;
+    }
+    Lanes widths, excesses, covers, zeros;
+    widths.add(width);
+    excesses.add(excess);
+    covers.add(covered);
+    zeros.add(zero);
+    part.covered += static_cast<std::uint64_t>(covers.sum());
+    part.width += widths.sum();
+    part.excess += excesses.sum();
+    part.least_y = std::min(part.least_y, least);
+    part.largest_y = std::max(part.largest_y, largest);
+    // Bounds that are not finite make widths that are not.
+    part.finite = part.finite && std::isfinite(part.width + part.excess + zeros.sum());
 }
 
 }  // namespace
@@ -141,37 +198,12 @@ IntervalTotals interval_totals(Strided y, Strided lower, Strided upper, std::siz
     std::vector<IntervalTotals> parts((n + chunk - 1) / chunk);
     const std::size_t workers = workers_for(n, 4 * chunk);
     for_each_chunk(n, chunk, workers, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
-        // Four rows at a time: a sum in one register would wait for itself.
-        constexpr std::size_t lanes = 4;
-        double width[lanes] = {}, excess[lanes] = {}, least[lanes], largest[lanes];
-        double zero[lanes] = {};  // times a value: 0, or NaN where that is not finite
-        std::uint64_t covered = 0;
-        std::fill_n(least, lanes, y[begin]);
-        std::fill_n(largest, lanes, y[begin]);
-        const auto row = [&](std::size_t i, std::size_t lane) {
-            const double value = y[i], low = lower[i], high = upper[i];
-            covered += static_cast<std::uint64_t>(low <= value) & (value <= high ? 1U : 0U);
-            width[lane] += std::abs(high - low);
-            excess[lane] +=
-                std::max(0.0, std::max(std::min(low, high) - value, value - std::max(low, high)));
-            least[lane] = std::min(least[lane], value);
-            largest[lane] = std::max(largest[lane], value);
-            zero[lane] += 0.0 * value;
-        };
-        std::size_t i = begin;
-        for (; i + lanes <= end; i += lanes) {
-            for (std::size_t lane = 0; lane < lanes; ++lane) row(i + lane, lane);
+        IntervalTotals part;
+        part.least_y = part.largest_y = y[begin];
+        for (std::size_t i = begin; i < end; i += block) {
+            add_block(part, y, lower, upper, i, std::min(i + block, end));
         }
-        for (; i < end; ++i) row(i, 0);
-        IntervalTotals& part = parts[begin / chunk];
-        part.covered = covered;
-        part.width = (width[0] + width[1]) + (width[2] + width[3]);
-        part.excess = (excess[0] + excess[1]) + (excess[2] + excess[3]);
-        part.least_y = *std::min_element(least, least + lanes);
-        part.largest_y = *std::max_element(largest, largest + lanes);
-        // Bounds that are not finite make widths that are not.
-        part.finite =
-            std::isfinite(part.width + part.excess + zero[0] + zero[1] + zero[2] + zero[3]);
+        parts[begin / chunk] = part;
         return true;
     });
     IntervalTotals total = parts[0];

@@ -62,14 +62,32 @@ def _area_across_zero(positive: NDArray[np.bool_], score: NDArray[Any], weight: 
     return pairs / (_mass(positive, weight) * _mass(~positive, weight))
 
 
+def _curve(
+    positive: NDArray[np.bool_], score: NDArray[np.float64], weight: Weights
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return false and true positive rates, after each distinct score from the largest on."""
+    hits: NDArray[Any]
+    if weight is None and score.min() >= 0.0:
+        labels, values, _ = _core.sort_labelled(
+            np.ascontiguousarray(positive).view(np.uint8), np.ascontiguousarray(score)
+        )
+        hits, values, masses = labels[::-1], values[::-1], None
+    else:
+        order = np.argsort(score, kind="stable")[::-1]
+        hits, values = positive[order], score[order]
+        masses = None if weight is None else weight[order]
+    last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
+    counts = np.cumsum(hits, dtype=np.float64) if masses is None else np.cumsum(hits * masses)
+    true = counts[last]
+    false = last + 1.0 - true if masses is None else np.cumsum((hits == 0) * masses)[last]
+    return np.append(0.0, false) / false[-1], np.append(0.0, true) / true[-1]
+
+
 def partial_area(
     positive: NDArray[np.bool_], score: NDArray[Any], weight: Weights, max_fpr: float
 ) -> float:
     """Return the area up to a false positive rate, scaled so that chance gets 0.5 (McClish)."""
-    inside = score.min() >= 0.0 and score.max() <= 1.0
-    scaled = score if inside else _ranks(score)
-    curve = _core.roc_curve(positive, scaled, weight, False, _core.BINARY, None)
-    fpr, tpr = curve["false_positive_rates"], curve["true_positive_rates"]
+    fpr, tpr = _curve(positive, score.astype(np.float64, copy=False), weight)
     stop = int(np.searchsorted(fpr, max_fpr, side="right"))
     last = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
     x, y = np.append(fpr[:stop], max_fpr), np.append(tpr[:stop], last)

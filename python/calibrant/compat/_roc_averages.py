@@ -102,7 +102,7 @@ def roc_auc_score(
         if name != "labels" or value is not None:
             array_like(value, name)
     y = np.asarray(y_true)
-    score = probabilities(y_score, "y_score")
+    score = finite(probabilities(y_score, "y_score"), "y_score")
     if y.ndim == 2 and y.shape[1] > 1:
         return _multilabel(_indicators(y), score, average, sample_weight, max_fpr)
     y = label_column(y)
@@ -186,12 +186,13 @@ def _one_vs_one(codes: NDArray[Any], score: NDArray[Any], average: str | None) -
     """Average over pairs of classes (Hand and Till, 2001)."""
     rows = [np.flatnonzero(codes == c) for c in range(score.shape[1])]
     present = [c for c in range(score.shape[1]) if rows[c].size]
+    parts = [score[of_class] for of_class in rows]
     found, prevalence = [], []
     for a, b in itertools.combinations(present, 2):
-        both = np.concatenate([rows[a], rows[b]])
-        is_a = np.arange(len(both)) < rows[a].size
-        found.append((area(is_a, score[both, a]) + area(~is_a, score[both, b])) / 2)
-        prevalence.append(len(both) / len(codes))
+        is_a = np.arange(rows[a].size + rows[b].size) < rows[a].size
+        of_a, of_b = (np.concatenate([parts[a][:, c], parts[b][:, c]]) for c in (a, b))
+        found.append((area(is_a, of_a) + area(~is_a, of_b)) / 2)
+        prevalence.append(len(is_a) / len(codes))
     return np.average(found, weights=prevalence if average == "weighted" else None)
 
 

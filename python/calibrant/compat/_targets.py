@@ -17,7 +17,6 @@ __all__ = [
     "Target",
     "array_like",
     "binary_target",
-    "check_range",
     "classes_of",
     "codes_of",
     "label_column",
@@ -58,7 +57,7 @@ def warn_undefined(message: str) -> None:
 
 
 def probabilities(y_proba: Any, name: str = "y_proba") -> NDArray[Any]:
-    """Return finite floats of shape (n,) or (n, k), at least one row."""
+    """Return floats of shape (n,) or (n, k), at least one row; the core looks at their values."""
     if y_proba is None:
         raise ValueError(f"{name} must be an array, got None")
     values = array(y_proba, name)
@@ -70,14 +69,7 @@ def probabilities(y_proba: Any, name: str = "y_proba") -> NDArray[Any]:
         raise ValueError(f"{name} must have shape (n,) or (n, k), got {values.shape}")
     if values.size == 0:
         raise ValueError(f"{name} must have at least one row, got shape {values.shape}")
-    return finite(values, name)
-
-
-def check_range(y_proba: NDArray[Any]) -> None:
-    """Refuse what is no probability."""
-    least, largest = y_proba.min(), y_proba.max()
-    if largest > 1 or least < 0:
-        raise ValueError(f"y_proba must lie in [0, 1], found {largest if largest > 1 else least}")
+    return values
 
 
 def sample_weights(sample_weight: Any, n: int) -> NDArray[Any] | None:
@@ -104,6 +96,8 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
         return np.array([c for c, there in ((False, not y.all()), (True, some)) if there])
     if y.dtype.kind in "iu" and y.size:
         least, largest = int(y.min()), int(y.max())
+        if largest - least <= 1:
+            return np.array(sorted({least, largest}), dtype=y.dtype)
         if largest - least < min(y.size, 1 << 16):
             return (np.flatnonzero(np.bincount((y - least).astype(np.intp))) + least).astype(
                 y.dtype
@@ -113,6 +107,11 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
         least, largest = y.min(), y.max()
         if np.count_nonzero(y == least) + np.count_nonzero(y == largest) == y.size:
             return np.unique(np.array([least, largest], dtype=y.dtype))
+    if y.dtype.kind in "US" and y.size:
+        is_first = y == y[0]
+        second = y[int(np.argmin(is_first))]
+        if np.count_nonzero(is_first) + np.count_nonzero(y == second) == y.size or is_first.all():
+            return np.unique(np.array([y[0], second]))
     try:
         return np.unique(y)
     except TypeError as error:
@@ -169,7 +168,6 @@ def binary_target(
     if len(y) != len(proba):
         raise ValueError(f"y_true has {len(y)} rows, y_proba {len(proba)}")
     weights = sample_weights(sample_weight, len(proba))
-    check_range(proba)
     classes = classes_of(y)
     require_labels(classes)
     if len(classes) > 2:
@@ -213,7 +211,6 @@ def multiclass_target(
     y_true: Any, y_proba: NDArray[Any], sample_weight: Any, labels: Any
 ) -> tuple[Target, NDArray[Any] | None]:
     """Return codes and probabilities of any classification, and the weights."""
-    check_range(y_proba)
     y = label_column(y_true)
     if len(y) != len(y_proba):
         raise ValueError(f"y_true has {len(y)} rows, y_proba {len(y_proba)}")

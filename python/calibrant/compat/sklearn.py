@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant.compat._arrays import column, finite
+from calibrant.compat._arrays import column, renamed
 from calibrant.compat._bins import percentiles, right_closed
 from calibrant.compat._roc_averages import roc_auc_score
 from calibrant.compat._targets import (
@@ -23,7 +23,6 @@ from calibrant.compat._targets import (
     Target,
     array_like,
     binary_target,
-    check_range,
     classes_of,
     label_column,
     multiclass_target,
@@ -68,7 +67,8 @@ def _check(y_true: Any, y_proba: Any, *, optional: dict[str, Any], pos_label: An
 
 def _sums(target: Target, weights: Any, *, log: bool, eps: float = 0.0) -> _core.ScoreSums:
     sums = _core.ScoreSums(not log, log, False, eps)
-    sums.update(target.codes, target.y_proba, weights, False)
+    with renamed():
+        sums.update(target.codes, target.y_proba, weights, False)
     return sums
 
 
@@ -282,14 +282,17 @@ def calibration_curve(
         raise ValueError(f"y_true has {len(y)} rows, y_prob {len(proba)}")
     if not len(y):
         raise ValueError("y_prob must have at least one row, got none")
-    check_range(finite(proba, "y_prob"))
     classes = classes_of(y)
     positive = positive_label(classes, pos_label, larger=False)
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two labels, found {len(classes)}")
     quantiles = np.linspace(0.0, 1.0, int(n_bins) + 1)
-    edges = quantiles if strategy == "uniform" else percentiles(proba, quantiles)
-    table = right_closed(edges[1:-1])
-    table.update(np.asarray(y == positive, dtype=bool), proba, None, False, _core.BINARY)
+    hits = np.asarray(y == positive, dtype=bool)
+    with renamed(y_proba="y_prob"):
+        if strategy == "quantile":
+            _core.Reliability([0.0, 1.0]).update(hits, proba, None, False, _core.BINARY)
+        edges = quantiles if strategy == "uniform" else percentiles(proba, quantiles)
+        table = right_closed(edges[1:-1])
+        table.update(hits, proba, None, False, _core.BINARY)
     used = table.counts() > 0
     return table.frequencies()[used], table.mean_scores()[used]

@@ -46,8 +46,6 @@ RandomState = int | np.random.RandomState | None
 _STRATEGIES = ("uniform", "quantile", "array split")
 #: The series of the limit laws end where a term is below this.
 _SERIES_END = 1e-8
-#: Rows that stay in the processor's cache.
-_BLOCK = 1 << 14
 
 
 def _check_strategy(split_strategy: str | None) -> str:
@@ -271,12 +269,7 @@ def length_scale(s: NDArray[Any]) -> float:
     0.25
     """
     s = array(s, "s")
-    if len(s) <= _BLOCK:
-        variance = np.sum(s * (1 - s))
-    else:
-        blocks = (s[i : i + _BLOCK] for i in range(0, len(s), _BLOCK))
-        variance = np.float64(math.fsum(float(np.sum(b * (1 - b))) for b in blocks))
-    return float(np.sqrt(variance) / len(s))
+    return float(np.sqrt(np.sum(s * (1 - s))) / len(s))
 
 
 def _tested(y_true: Any, y_score: Any) -> tuple[NDArray[Any], NDArray[Any]]:
