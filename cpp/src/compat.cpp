@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "calibrant/sorted_scores.hpp"
@@ -34,7 +35,7 @@ private:
 struct Cell {
     double start = 0.0;  // the walk before its rows
     double sum = 0.0;    // of label - score
-    double rise = 0.0;   // of the positive ones
+    double rise = 0.0;   // of the positive ones, for scores up to 1
     std::size_t rows = 0;
     bool candidate = false;
 
@@ -59,8 +60,9 @@ std::size_t mark_candidates(std::vector<Cell>& cells, WalkRange& range) {
     }
     std::size_t rows = 0;
     for (Cell& cell : cells) {
-        cell.candidate =
-            cell.rows > 1 && (cell.most() > range.highest || cell.least() < range.lowest);
+        const bool beyond_one = &cell == &cells.back();
+        cell.candidate = cell.rows > 1 &&
+                         (beyond_one || cell.most() > range.highest || cell.least() < range.lowest);
         rows += cell.candidate ? cell.rows : 0;
     }
     return rows;
@@ -128,13 +130,16 @@ void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, st
 WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size_t n, Poll poll) {
     const Cells cell_of(n);
     std::vector<Cell> cells(cell_of.size());
+    const std::unique_ptr<std::uint32_t[]> codes(new std::uint32_t[n]);
     // One worker, so that each cell adds up its rows in their order.
     for_each_chunk(n, chunk, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            const double step = static_cast<double>(labels[i]) - scores[i];
-            Cell& cell = cells[cell_of.of(scores[i])];
-            cell.sum += step;
-            cell.rise += std::max(step, 0.0);
+            const double hit = labels[i];
+            const std::size_t code = cell_of.of(scores[i]);
+            codes[i] = static_cast<std::uint32_t>(code);
+            Cell& cell = cells[code];
+            cell.sum += hit - scores[i];
+            cell.rise += hit * (1.0 - scores[i]);
             ++cell.rows;
         }
         return true;
@@ -142,10 +147,12 @@ WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size
     constexpr double infinity = std::numeric_limits<double>::infinity();
     WalkRange range{-infinity, infinity, false};
     ScoreKeys keys(mark_candidates(cells, range), false, 1);
+    std::vector<std::uint8_t> candidate(cells.size());
+    for (std::size_t k = 0; k < cells.size(); ++k) candidate[k] = cells[k].candidate ? 1 : 0;
     std::size_t at = 0;
     for_each_chunk(n, chunk, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            if (!cells[cell_of.of(scores[i])].candidate) continue;
+            if (candidate[codes[i]] == 0) continue;
             keys.put(keys.found(0), at++, ScoreKey::of(scores[i], labels[i] != 0), 1.0);
         }
         return true;

@@ -289,7 +289,7 @@ def calibration_curve(
     quantiles = np.linspace(0.0, 1.0, int(n_bins) + 1)
     hits = np.asarray(y == positive, dtype=bool)
     with renamed(y_proba="y_prob"):
-        if strategy == "quantile":
+        if not (proba.min() >= 0.0 and proba.max() <= 1.0):  # names what is wrong, and where
             _core.Reliability([0.0, 1.0]).update(hits, proba, None, False, _core.BINARY)
         edges = quantiles if strategy == "uniform" else percentiles(proba, quantiles)
         table = right_closed(edges[1:-1])

@@ -77,8 +77,14 @@ def regression_mean_width_score(y_intervals: NDArray[Any]) -> NDArray[np.float64
         raise IndexError(f"y_intervals must have shape (n, 2, k), got {bounds.shape}")
     if bounds.shape[1] != 2:
         raise IndexError(f"y_intervals must have a lower and an upper bound, got {bounds.shape}")
-    levels = (bounds[:, :, level] for level in range(bounds.shape[2]))
-    return np.array([_totals(b[:, 0], b[:, 0], b[:, 1]).width / len(b) for b in levels])
+    if len(bounds) == 0:
+        raise ValueError("y_intervals must have at least one row, got none")
+    with np.errstate(all="ignore"):
+        widths = bounds[:, 1, :] - bounds[:, 0, :]
+        mean = np.abs(widths, out=widths).mean(axis=0)
+    if not np.isfinite(mean).all():
+        finite(bounds, "y_intervals")
+    return np.asarray(mean)
 
 
 def regression_coverage_score(
