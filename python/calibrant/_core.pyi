@@ -291,6 +291,7 @@ class RiskProfile:
 _Numbers = tuple[float, float, float, str]
 
 class Stratum:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def least(self) -> float: ...
     @property

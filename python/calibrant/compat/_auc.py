@@ -87,10 +87,10 @@ def partial_area(
     positive: NDArray[np.bool_], score: NDArray[Any], weight: Weights, max_fpr: float
 ) -> float:
     """Return the area up to a false positive rate, scaled so that chance gets 0.5 (McClish)."""
-    fpr, tpr = _curve(positive, score.astype(np.float64, copy=False), weight)
-    stop = int(np.searchsorted(fpr, max_fpr, side="right"))
-    last = np.interp(max_fpr, fpr[stop - 1 : stop + 1], tpr[stop - 1 : stop + 1])
-    x, y = np.append(fpr[:stop], max_fpr), np.append(tpr[:stop], last)
+    false_rates, true_rates = _curve(positive, score.astype(np.float64, copy=False), weight)
+    stop = int(np.searchsorted(false_rates, max_fpr, side="right"))
+    last = np.interp(max_fpr, false_rates[stop - 1 : stop + 1], true_rates[stop - 1 : stop + 1])
+    x, y = np.append(false_rates[:stop], max_fpr), np.append(true_rates[:stop], last)
     found = float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
     chance = 0.5 * max_fpr**2
     return 0.5 * (1 + (found - chance) / (max_fpr - chance))

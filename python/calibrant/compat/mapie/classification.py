@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant import _core
+from calibrant._prediction_sets import class_sets
 from calibrant.compat._arrays import array, column, same_length
 from calibrant.compat.mapie._checks import check_number_of_bins
 
@@ -154,8 +154,7 @@ _Counts = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 def _counts(y: NDArray[Any], sets: NDArray[np.bool_]) -> _Counts:
     """Return how many sets of each size there are, and how many of these hold the class."""
-    state = _core.PredictionSets([])
-    state.update(y, "indicators", [sets], None, None, False)
+    state = class_sets(y, sets, None, None, "raise")
     rows, hits = np.zeros(sets.shape[1] + 1), np.zeros(sets.shape[1] + 1)
     for size, stratum in enumerate(state.by_size(0)):
         if stratum.weight:
