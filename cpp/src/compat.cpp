@@ -97,7 +97,6 @@ void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, st
         low[i] = std::numeric_limits<double>::max();
         high[i] = std::numeric_limits<double>::max();
     }
-    double least = value[0], largest = value[0];
     for (std::size_t i = 0; i < block; ++i) {
         width[i] = std::abs(high[i] - low[i]);
         covered[i] = (low[i] <= value[i] ? 1.0 : 0.0) * (value[i] <= high[i] ? 1.0 : 0.0);
@@ -107,9 +106,14 @@ void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, st
         zero[i] = 0.0 * value[i];  // or NaN
     }
     for (std::size_t i = n; i < block; ++i) excess[i] = covered[i] = 0.0;
-    for (std::size_t i = 1; i < n; ++i) {
-        least = value[i] < least ? value[i] : least;
-        largest = value[i] > largest ? value[i] : largest;
+    double least[lanes], largest[lanes];
+    std::copy_n(value, lanes, least);
+    std::copy_n(value, lanes, largest);
+    for (std::size_t i = lanes; i < block; i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) {
+            least[lane] = std::min(least[lane], value[i + lane]);
+            largest[lane] = std::max(largest[lane], value[i + lane]);
+        }
     }
     Lanes widths, excesses, covers, zeros;
     widths.add(width);
@@ -119,8 +123,8 @@ void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, st
     part.covered += static_cast<std::uint64_t>(covers.sum());
     part.width += widths.sum();
     part.excess += excesses.sum();
-    part.least_y = std::min(part.least_y, least);
-    part.largest_y = std::max(part.largest_y, largest);
+    part.least_y = std::min(part.least_y, *std::min_element(least, least + lanes));
+    part.largest_y = std::max(part.largest_y, *std::max_element(largest, largest + lanes));
     // Bounds that are not finite make widths that are not.
     part.finite = part.finite && std::isfinite(part.width + part.excess + zeros.sum());
 }
