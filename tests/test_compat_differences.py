@@ -115,6 +115,10 @@ def test_masks():
                      sklearn.roc_auc_score, sklearn.calibration_curve):  # fmt: skip
         with pytest.raises(TypeError, match="masked"):
             function(Y, masked)
+        with pytest.raises(TypeError, match="masked"):
+            function(np.ma.masked_array(Y, mask=masked.mask), P)
+    with pytest.raises(TypeError, match="masked"):
+        regression.regression_coverage_score(Z, np.ma.masked_array(PI, mask=PI > 5))
 
 
 @pytest.mark.parametrize("function", [sklearn.brier_score_loss, sklearn.log_loss,
@@ -128,11 +132,6 @@ def test_negative_weights(function):
 def test_missing_probabilities_of_the_curve():
     with pytest.raises(ValueError, match=r"y_prob .*row 2"):
         sklearn.calibration_curve(Y, spoiled(P, nan))
-
-
-def test_area_without_weight():
-    with pytest.warns(UserWarning, match="not defined"):
-        assert np.isnan(sklearn.roc_auc_score(Y, P, sample_weight=[0.0, 0.0, 0.0, 0.0]))
 
 
 def test_labels_of_two_dimensions():

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import re
 import subprocess
 import sys
@@ -247,6 +248,29 @@ def test_examples_of_the_peers_documentation(peer, name, function):
     assert all(calls.largest_difference < 1e-12 for calls in patched.calls.values())
     called = any(key.endswith(f".{name}") for key in patched.calls)
     assert called or name not in function.__doc__.split("Examples")[-1]
+
+
+def test_names_and_signatures_are_the_peers():
+    for pairs in compat._patch._PAIRS.values():
+        for ours, theirs in pairs:
+            if theirs.endswith("conditional"):  # needs covmetrics
+                continue
+            mine, peer = importlib.import_module(ours), importlib.import_module(theirs)
+            for name in mine.__all__:
+                if name != "InvalidParameterError" and hasattr(peer, name):
+                    found, expected = (inspect.signature(getattr(m, name)) for m in (mine, peer))
+                    assert shape_of(found) == shape_of(expected), name
+            if theirs.startswith("mapie"):
+                public = {
+                    name
+                    for name, value in vars(peer).items()
+                    if inspect.isfunction(value) and value.__module__ == theirs and name[0] != "_"
+                }
+                assert public == set(mine.__all__)
+
+
+def shape_of(signature):
+    return [(p.name, p.kind, p.default) for p in signature.parameters.values()]
 
 
 # The verbs of torchmetrics -----------------------------------------------------------------------

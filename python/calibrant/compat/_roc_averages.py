@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant.compat._arrays import column, finite
+from calibrant.compat._arrays import array, column, finite
 from calibrant.compat._auc import area, partial_area
 from calibrant.compat._targets import (
     InvalidParameterError,
@@ -39,6 +39,8 @@ def _binary(
         raise ValueError(f"y_true has {len(positive)} rows, y_score {len(score)}")
     weight = _weights(weight, positive)
     if weight is not None and not (weight[positive].any() and weight[~positive].any()):
+        if max_fpr not in (None, 1) and weight[positive].any():
+            raise ValueError("max_fpr needs a negative row with weight: there are no rates without")
         warn_undefined("the area under the ROC curve is not defined: one class has no weight")
         return math.nan
     if max_fpr is None or max_fpr == 1:
@@ -54,6 +56,8 @@ def _weights(weight: Any, positive: NDArray[np.bool_]) -> NDArray[Any] | None:
         raise ValueError(f"sample_weight has {len(values)} rows, y_true {len(positive)}")
     if values.min() < 0:
         raise ValueError(f"sample_weight must not be negative, found {values.min()}")
+    if not values.any():
+        raise ValueError("sample_weight must hold a number that is not zero")
     return values
 
 
@@ -101,7 +105,7 @@ def roc_auc_score(
     for name, value in (("y_true", y_true), ("y_score", y_score), ("labels", labels)):
         if name != "labels" or value is not None:
             array_like(value, name)
-    y = np.asarray(y_true)
+    y = array(y_true, "y_true")
     score = finite(probabilities(y_score, "y_score"), "y_score")
     if y.ndim == 2 and y.shape[1] > 1:
         return _multilabel(_indicators(y), score, average, sample_weight, max_fpr)
@@ -162,8 +166,9 @@ def _multiclass(
     if average == "micro":
         indicators = np.asarray(codes[:, None] == np.arange(len(classes)))
         return _multilabel(indicators, score, average, sample_weight, None)
-    columns = ((codes == c, score[:, c]) for c in range(len(classes)))
-    return _averaged(columns, len(classes), average, sample_weight)
+    weights = None if sample_weight is None else column(sample_weight, "sample_weight")
+    columns = [(np.asarray(codes == c), score[:, c]) for c in range(len(classes))]
+    return _averaged(columns, average, weights)
 
 
 def _classes(present: NDArray[Any], n_columns: int, labels: Any) -> NDArray[Any]:
@@ -196,21 +201,25 @@ def _one_vs_one(codes: NDArray[Any], score: NDArray[Any], average: str | None) -
     return np.average(found, weights=prevalence if average == "weighted" else None)
 
 
-def _averaged(columns: Any, n: int, average: str | None, sample_weight: Any) -> Any:
+def _averaged(
+    columns: list[tuple[NDArray[np.bool_], NDArray[Any]]],
+    average: str | None,
+    weights: NDArray[Any] | None,
+    max_fpr: float | None = None,
+) -> Any:
     """Average the areas of columns of labels and scores."""
-    found, mass = np.zeros(n), np.zeros(n)
-    for c, (positive, score) in enumerate(columns):
-        found[c] = _binary(positive, score, sample_weight)
-        if average == "weighted":
-            weights = None if sample_weight is None else np.asarray(sample_weight)
-            mass[c] = np.count_nonzero(positive) if weights is None else weights[positive].sum()
+    mass = None
+    if average == "weighted":
+        mass = np.array(
+            [np.count_nonzero(y) if weights is None else weights[y].sum() for y, _ in columns]
+        )
+        if np.isclose(mass.sum(), 0):
+            return 0
+    found = np.array([_binary(y, score, weights, max_fpr) for y, score in columns])
     if average is None:
         return found
-    if average == "macro":
-        return float(np.average(found))
-    if np.isclose(mass.sum(), 0):
-        return 0
-    found[mass == 0] = 0
+    if mass is not None:
+        found[mass == 0] = 0
     return float(np.average(found, weights=mass))
 
 
@@ -233,16 +242,5 @@ def _multilabel(
         if weights is not None:
             found[weights == 0] = 0
         return float(np.average(found, weights=weights))
-    if max_fpr is None or max_fpr == 1:
-        columns = ((positive[:, c], score[:, c]) for c in range(positive.shape[1]))
-        return _averaged(columns, positive.shape[1], average, weights)
-    found = np.array(
-        [_binary(positive[:, c], score[:, c], weights, max_fpr) for c in range(positive.shape[1])]
-    )
-    if average is None:
-        return found
-    mass = None
-    if average == "weighted":
-        mass = positive.sum(axis=0) if weights is None else weights @ positive
-        found[mass == 0] = 0
-    return float(np.average(found, weights=mass))
+    columns = [(positive[:, c], score[:, c]) for c in range(positive.shape[1])]
+    return _averaged(columns, average, weights, max_fpr)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._coverage_hsic import mapie_hsic
-from calibrant.compat._arrays import as_double, column, finite, numbers, same_length
+from calibrant.compat._arrays import array, as_double, column, finite, numbers, same_length
 from calibrant.compat._bins import order_statistics
 from calibrant.compat.mapie._checks import check_levels, check_number_of_bins, outcome_column
 
@@ -53,7 +53,7 @@ def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Total
 
 def _intervals(y_true: NDArray[Any], y_intervals: Any) -> NDArray[Any]:
     """Return bounds of shape (n, 2, k), as many as there are outcomes."""
-    bounds = np.asarray(y_intervals)
+    bounds = array(y_intervals, "y_intervals")
     if bounds.ndim == 2:
         bounds = bounds[:, :, None]
     if bounds.ndim != 3 or bounds.shape[1] != 2:
@@ -72,7 +72,7 @@ def regression_mean_width_score(y_intervals: NDArray[Any]) -> NDArray[np.float64
     >>> regression_mean_width_score([[[4, 6], [6, 9]], [[9, 10], [10, 12]]])
     array([1.5, 2.5])
     """
-    bounds = np.asarray(y_intervals, dtype=float)
+    bounds = np.asarray(array(y_intervals, "y_intervals"), dtype=float)
     if bounds.ndim != 3:
         raise IndexError(f"y_intervals must have shape (n, 2, k), got {bounds.shape}")
     if bounds.shape[1] != 2:
@@ -102,7 +102,7 @@ def regression_coverage_score(
     >>> regression_coverage_score([1.0, 2.5, 4.0], [[0.0, 1.0], [2.0, 3.0], [5.0, 6.0]])
     array([0.66666667])
     """
-    outcomes = np.asarray(y_true)
+    outcomes = array(y_true, "y_true")
     if outcomes.ndim != 2:
         outcomes = column(outcomes, "y_true")[:, None]
     bounds = _intervals(outcomes, y_intervals)
@@ -261,7 +261,7 @@ def regression_mwi_score(
     >>> regression_mwi_score([1.0, 4.0], [[[0.0], [1.0]], [[2.0], [3.0]]], 0.75)
     5.0
     """
-    bounds = np.asarray(y_pis)
+    bounds = array(y_pis, "y_pis")
     if bounds.ndim != 3 or bounds.shape[1] < 2 or bounds.shape[2] < 1:
         raise IndexError(f"y_pis must have shape (n, 2, 1), got {bounds.shape}")
     y = column(y_true, "y_true")
