@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, m) {
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
     register_comparison(m);
+    register_compat(m);
     register_coverage_hsic(m);
     register_cumulative(m);
     register_decompositions(m);

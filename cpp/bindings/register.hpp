@@ -8,6 +8,7 @@ namespace calibrant::bindings {
 void register_assessment(pybind11::module_& m);
 void register_calibration(pybind11::module_& m);
 void register_comparison(pybind11::module_& m);
+void register_compat(pybind11::module_& m);
 void register_config(pybind11::module_& m);
 void register_coverage_hsic(pybind11::module_& m);
 void register_cumulative(pybind11::module_& m);

@@ -1,0 +1,95 @@
+#include <pybind11/numpy.h>
+
+#include <cstdint>
+
+#include "calibrant/check.hpp"
+#include "calibrant/compat.hpp"
+#include "register.hpp"
+#include "unlocked.hpp"
+
+namespace calibrant::bindings {
+namespace {
+
+namespace py = pybind11;
+using Doubles = py::array_t<double, py::array::c_style>;
+using Labels = py::array_t<std::uint8_t, py::array::c_style>;
+
+std::size_t size_of(const py::array& array) { return static_cast<std::size_t>(array.size()); }
+
+void require_same_length(const py::array& a, const py::array& b) {
+    if (a.ndim() != 1 || b.ndim() != 1 || a.size() != b.size() || a.size() == 0) {
+        throw InvalidInput("arrays must be vectors of one length, and not empty");
+    }
+}
+
+Strided strided(const py::array_t<double>& array) {
+    if (array.strides(0) % static_cast<py::ssize_t>(sizeof(double)) != 0) {
+        throw InvalidInput("values must lie whole numbers of values apart");
+    }
+    return {array.data(), array.strides(0) / static_cast<py::ssize_t>(sizeof(double))};
+}
+
+}  // namespace
+
+void register_compat(py::module_& m) {
+    using namespace py::literals;
+    m.def(
+        "walk_range",
+        [](const Labels& labels, const Doubles& scores) {
+            require_same_length(labels, scores);
+            const WalkRange range = run_unlocked(size_of(scores), [&] {
+                return walk_range(labels.data(), scores.data(), size_of(scores), poll_signals);
+            });
+            return py::make_tuple(range.highest, range.lowest, range.depends_on_ties);
+        },
+        "labels"_a.noconvert(), "scores"_a.noconvert());
+    m.def(
+        "sort_labelled",
+        [](const Labels& labels, const Doubles& scores) {
+            require_same_length(labels, scores);
+            Labels sorted_labels(labels.size());
+            Doubles sorted_scores(scores.size());
+            std::uint8_t* const to_labels = sorted_labels.mutable_data();
+            double* const to_scores = sorted_scores.mutable_data();
+            const bool mixed = run_unlocked(size_of(scores), [&] {
+                return sort_labelled(labels.data(), scores.data(), size_of(scores), to_labels,
+                                     to_scores, poll_signals);
+            });
+            return py::make_tuple(sorted_labels, sorted_scores, mixed);
+        },
+        "labels"_a.noconvert(), "scores"_a.noconvert());
+    m.def(
+        "interval_totals",
+        [](const py::array_t<double>& y, const py::array_t<double>& lower,
+           const py::array_t<double>& upper) {
+            require_same_length(y, lower);
+            require_same_length(y, upper);
+            const Strided values = strided(y), low = strided(lower), high = strided(upper);
+            const IntervalTotals total = run_unlocked(size_of(y), [&] {
+                return interval_totals(values, low, high, size_of(y), poll_signals);
+            });
+            return py::make_tuple(total.covered, total.width, total.excess, total.least_y,
+                                  total.largest_y, total.finite);
+        },
+        "y"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert());
+    m.def(
+        "largest_columns",
+        [](const Doubles& matrix) {
+            if (matrix.ndim() != 2 || matrix.shape(1) == 0) {
+                throw InvalidInput("matrix must have shape (n, k), k > 0");
+            }
+            const auto n = static_cast<std::size_t>(matrix.shape(0));
+            const auto k = static_cast<std::size_t>(matrix.shape(1));
+            py::array_t<std::int64_t> column(matrix.shape(0));
+            Doubles value(matrix.shape(0));
+            std::int64_t* const to_column = column.mutable_data();
+            double* const to_value = value.mutable_data();
+            const bool clean = run_unlocked(n * k, [&] {
+                return largest_columns(matrix.data(), n, k, to_column, to_value, poll_signals);
+            });
+            return py::make_tuple(column, value, clean);
+        },
+        "matrix"_a.noconvert());
+}
+
+}  // namespace calibrant::bindings
