@@ -55,6 +55,6 @@ def assert_equal(found, expected, rtol, atol) -> None:
         assert found.shape == expected.shape
         assert found.dtype == expected.dtype
     else:
-        assert isinstance(found, float)
-        assert isinstance(expected, float)
+        assert isinstance(found, (int, float))
+        assert isinstance(found, float) == isinstance(expected, float)
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)

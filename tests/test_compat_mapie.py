@@ -71,6 +71,13 @@ def test_top_label_ece(rows, num_bins, strategy, form):
                 rtol=0, atol=1e-14, **options)  # fmt: skip
 
 
+@pytest.mark.parametrize("num_bins", [1, 4, 5, 6])
+def test_array_split_of_as_many_rows_as_bins(num_bins):
+    rows = np.array([0, 1, 1, 0, 1]), np.array([0.2, 0.9, 0.6, 0.4, 0.7])
+    assert_same(calibration.expected_calibration_error, peer.calibration.expected_calibration_error,
+                *rows, num_bins, "array split", rtol=0, atol=1e-14)  # fmt: skip
+
+
 @pytest.mark.parametrize("labels", [[-1, 1, 1, -1], [2, 5, 5, 2], [0.0, 3.0, 0.0, 3.0]])
 def test_two_other_labels_are_not_changed_in_place(labels):
     y, score = np.array(labels), np.array([0.2, 0.9, 0.6, 0.4])

@@ -61,12 +61,14 @@ def _edges(score: NDArray[Any], num_bins: int, strategy: str) -> NDArray[np.floa
         return np.linspace(0.0, 1.0, num_bins)
     if strategy == "quantile":
         return percentiles(score, np.linspace(0, 1, num_bins))
-    if score.size < num_bins:
-        raise ValueError(f"'array split' needs num_bins = {num_bins} rows, got {score.size}")
+    if score.size < num_bins - 1:
+        raise ValueError(f"'array split' needs {num_bins - 1} rows or more, got {score.size}")
     sizes = np.full(num_bins, score.size // num_bins)
     sizes[: score.size % num_bins] += 1
     starts = np.cumsum(sizes) - sizes
-    largest = np.maximum.reduceat(score, starts)[:-1]
+    if num_bins == 1:
+        return np.array([np.inf])
+    largest = np.maximum.reduceat(score[: starts[-1]], starts[:-1])  # of all parts but the last
     return np.sort(np.append(largest, np.inf))
 
 
