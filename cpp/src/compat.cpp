@@ -184,7 +184,7 @@ bool sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t
     ScoreKeys keys(n, false, workers);
     for_each_chunk(n, chunk, workers, poll,
                    [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                       ScoreKeys::Found& found = keys.found(worker);
+                       FoundRows& found = keys.found(worker);
                        for (std::size_t i = begin; i < end; ++i) {
                            keys.put(found, i, ScoreKey::of(scores[i], labels[i] != 0), 1.0);
                        }
