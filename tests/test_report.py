@@ -15,6 +15,7 @@ import pytest
 import calibrant
 import calibrant.comparison
 from calibrant import streaming
+from calibrant.evidence import Evidence
 from calibrant.plotting import PALETTES
 from calibrant.report import SCHEMA, SECTIONS, Number, Report, Section, comparison, report
 from calibrant.report._definitions import DEFINITIONS
@@ -165,9 +166,12 @@ def test_verdict_comes_first(page, html):
 # The numbers
 
 
+def section_of(page, name):
+    return next(section for section in page.sections if section.name == name)
+
+
 def numbers(page, section):
-    found = next(s for s in page.sections if s.name == section)
-    return {number.name: number for number in found.numbers}
+    return {number.name: number for number in section_of(page, section).numbers}
 
 
 def test_numbers_are_those_of_the_functions(page):
@@ -466,14 +470,18 @@ def test_without_the_extra(monkeypatch):
 # Prediction intervals
 
 
-def with_intervals(n=2000, levels=(0.8, 0.95), stretch=1.0):
+def interval_rows(n=2000, stretch=1.0):
     rng = np.random.default_rng(7)
     scale = rng.gamma(2, 1, n)
     y = rng.normal(0, scale)
     quantiles = [1.2815515655446004, 1.959963984540054]
     bounds = np.stack([np.stack([-q * scale, q * scale], 1) for q in quantiles], 2) * stretch
-    accumulator = streaming.Intervals(levels, width_edges=[2, 4, 8])
-    accumulator.update(y, bounds)
+    return y, bounds
+
+
+def with_intervals(**options):
+    accumulator = streaming.Intervals((0.8, 0.95), width_edges=[2, 4, 8])
+    accumulator.update(*interval_rows(**options))
     return accumulator
 
 
@@ -518,33 +526,28 @@ def test_intervals_beside_probabilities():
     assert len(ids) == len(set(ids))
 
 
-class Hsic:
-    """An accumulator as `streaming.CoverageHSIC` is."""
-
-    def __init__(self, *levels):
-        self.levels = levels
-
-    def result(self):
-        if not self.levels:
-            raise ValueError("HSIC needs at least 2 rows, got 0")
-        if len(self.levels) == 1:
-            return self.levels[0]
-        return SimpleNamespace(levels=self.levels)
+def with_hsic(n=2000, **options):
+    """Evidence of the rows of `with_intervals`, or the first of them."""
+    y, bounds = interval_rows()
+    evidence = Evidence(levels=(0.8, 0.95), hsic_bandwidth=2.0, width_edges=[2, 4, 8])
+    evidence.update(y[:n], intervals=bounds[:n], **options)
+    return evidence
 
 
 def test_hsic():
-    one = SimpleNamespace(hsic=0.0123, reason=None)
-    none = SimpleNamespace(hsic=float("nan"), reason="all covered")
-    evidence = only_intervals()
-    evidence.coverage_hsic = Hsic(one, none)
-    found = numbers(Report.of(evidence), "hsic")
-    assert found["hsic_0.8"].value == 0.0123
+    found = numbers(Report.of(with_hsic()), "hsic")
+    expected = calibrant.coverage_hsic(*interval_rows(), bandwidths=(2.0, 1.0))
+    assert [found[f"hsic_{level}"].value for level in (0.8, 0.95)] == list(expected.hsic)
+    assert "bandwidth of the widths 2" in found["hsic_0.8"].explanation
+
+
+def test_hsic_that_says_nothing():
+    found = numbers(Report.of(with_hsic(3)), "hsic")
     assert (found["hsic_0.95"].text, found["hsic_0.95"].reason) == ("undefined", "all covered")
-    evidence.coverage_hsic = Hsic(one)
-    assert numbers(Report.of(evidence), "hsic")["hsic_0"].value == 0.0123
-    evidence.coverage_hsic = Hsic()
-    section = Report.of(evidence).sections[-1]
-    assert section.notes == ("HSIC needs at least 2 rows, got 0",)
+    (note,) = section_of(Report.of(with_hsic(1)), "hsic").notes
+    assert "at least 2 rows" in note
+    (note,) = section_of(Report.of(with_hsic(sample_weight=np.ones(2000))), "hsic").notes
+    assert note == "It is left out: rows have weights, and HSIC takes none."
 
 
 # Comparisons

@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from calibrant import _evidence_bytes, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
+from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
 from calibrant._groups import group_codes
 from calibrant.io import Missing, Scan, scan
-from calibrant.io._batches import Batch, count_missing
+from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS, NanPolicy
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from calibrant.io._parts import Columns
 
 __all__ = ["EVERYTHING", "Evidence"]
 
@@ -31,7 +30,12 @@ _PARTS: dict[str, type[Accumulator[Any]]] = {
     "spectrum": streaming.RiskProfile,
     "assessment": streaming.Assessment,
     "intervals": streaming.Intervals,
+    "coverage_hsic": streaming.CoverageHSIC,
 }
+#: Of these, what a caller may ask for; the others follow from the columns.
+_OPTIONAL = ("spectrum", "assessment")
+#: Why there is no HSIC of weighted rows.
+_NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
 
 class Evidence:
@@ -46,6 +50,8 @@ class Evidence:
         The nominal levels of prediction intervals, if there are some.
     width_edges : sequence of float
         As for `streaming.Intervals`.
+    hsic_bandwidth : float
+        Of the widths, as for `streaming.CoverageHSIC`.
     n_bins, q_lim
         As for `calibrant.scorecard`.
     classes : sequence, optional
@@ -61,8 +67,11 @@ class Evidence:
     intervals : streaming.Intervals or None
     groups : dict of streaming.Scorecard
         By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
-    coverage_hsic : None
-        The place of a `streaming.CoverageHSIC`.
+    coverage_hsic : streaming.CoverageHSIC or None
+        Where there are intervals, unless it had to be left out.
+    left_out : dict of str
+        Why a part had to be left out, by its name: HSIC takes no weights, and bounded memory
+        has no room for widths over too many bandwidths.
     classes : tuple
     source : dict
         What the rows were read from and how; the versions; ready for JSON.
@@ -82,27 +91,29 @@ class Evidence:
         gather: Collection[str] = EVERYTHING,
         levels: Sequence[float] = (),
         width_edges: Sequence[float] = (),
+        hsic_bandwidth: float = 1.0,
         n_bins: int = 15,
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
     ) -> None:
-        known = set(_PARTS) - {"intervals"}
-        if set(gather) - known:
-            raise ValueError(f"gather must hold {sorted(known)}, found {sorted(gather)}")
+        if set(gather) - set(_OPTIONAL):
+            raise ValueError(f"gather must hold {sorted(_OPTIONAL)}, found {sorted(gather)}")
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
-        self.coverage_hsic: streaming.CoverageHSIC | None = None
-        self.spectrum = self.assessment = self.intervals = None
+        self.spectrum = self.assessment = self.intervals = self.coverage_hsic = None
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
         if "assessment" in gather:
             self.assessment = streaming.Assessment(q_lim=q_lim)
         if levels:
             self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
+            self.coverage_hsic = streaming.CoverageHSIC(bandwidths=(hsic_bandwidth, 1.0))
+        self.left_out: dict[str, str] = {}
         self.groups: dict[Any, streaming.Scorecard] = {}
         self.classes = tuple(classes)
         self._settings: dict[str, Any] = {
             "gather": [name for name in _PARTS if name in gather],
             "levels": list(levels), "width_edges": list(width_edges),
+            "hsic_bandwidth": hsic_bandwidth,
             "n_bins": n_bins, "q_lim": q_lim,
         }  # fmt: skip
         self.source: dict[str, Any] = {
@@ -120,6 +131,8 @@ class Evidence:
         gather: Collection[str] = EVERYTHING,
         n_bins: int = 15,
         q_lim: float = 0.0,
+        width_edges: Sequence[float] | None = None,
+        hsic_bandwidth: float | None = None,
         progress: Callable[[int], None] | None = None,
         missing: Missing = "refuse",
         **roles: Any,
@@ -132,6 +145,10 @@ class Evidence:
         gather, n_bins, q_lim
             As for the class; "assessment" is added to what is gathered where there are several
             classes. Intervals are gathered where there are some.
+        width_edges, hsic_bandwidth : optional
+            As for the class; by default the quartiles of the widths of the first rows, at the
+            first level, and the distance from the first quartile to the third. What is to be
+            merged with the evidence of other tables needs the same in all.
         progress : callable, optional
             Called about ten times a second with the number of rows so far.
         missing, **roles
@@ -140,12 +157,16 @@ class Evidence:
         rows = table if isinstance(table, Scan) else scan(table, missing=missing, **roles)
         if gather and rows.has_classes:
             gather = {*gather, "assessment"}
+        if width_edges is None or hsic_bandwidth is None:
+            quartiles = width_quartiles(rows)
+            width_edges = edges_of(quartiles) if width_edges is None else width_edges
+            hsic_bandwidth = bandwidth_of(quartiles) if hsic_bandwidth is None else hsic_bandwidth
         empty = cls(
             gather=gather if rows.roles.prob else (), n_bins=n_bins, q_lim=q_lim,
-            levels=rows.roles.intervals.levels, width_edges=_width_edges(rows),
-            classes=rows.classes or (),
+            levels=rows.roles.intervals.levels, width_edges=width_edges,
+            hsic_bandwidth=hsic_bandwidth, classes=rows.classes or (),
         )  # fmt: skip
-        found = rows.reduce(lambda: _Reader(empty.empty(), rows), progress).evidence
+        found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
         if found.n + found.n_omitted == 0:
             raise ValueError(f"{rows.name}: there are no rows to score")
         found.source.update(rows.to_dict())
@@ -192,21 +213,43 @@ class Evidence:
         The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., and of
         `streaming.Intervals`.
         """
-        batch = self.empty()
-        batch._add(y_true, y_proba, intervals, sample_weight, groups, nan_policy)
-        self.merge(batch)
+        rows = self.empty()
+        rows._add(Batch(y_true, y_proba, sample_weight, groups, intervals=intervals), nan_policy)
+        self.merge(rows)
 
-    def _add(
-        self, y_true: Any, y_proba: Any, intervals: Any, weight: Any, groups: Any,
-        nan_policy: NanPolicy,
-    ) -> None:  # fmt: skip
-        if y_proba is not None:
-            self._add_scores(y_true, y_proba, weight, groups, nan_policy == "omit")
+    def _add(self, batch: Batch, nan_policy: NanPolicy) -> None:
+        y_true, weight = batch.y_true, batch.sample_weight
+        if batch.y_proba is not None:
+            self._add_scores(y_true, batch.y_proba, weight, batch.groups, nan_policy == "omit")
             for part in (self.spectrum, self.assessment):
                 if part is not None:
-                    part.update(y_true, y_proba, sample_weight=weight, nan_policy=nan_policy)
-        if self.intervals is not None and intervals is not None:
-            self.intervals.update(y_true, intervals, sample_weight=weight, nan_policy=nan_policy)
+                    part.update(y_true, batch.y_proba, sample_weight=weight, nan_policy=nan_policy)
+        if self.intervals is not None and batch.intervals is not None:
+            self.intervals.update(
+                y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy
+            )
+            self._add_hsic(batch, nan_policy)
+
+    def _add_hsic(self, batch: Batch, nan_policy: NanPolicy) -> None:
+        if self.coverage_hsic is None:
+            return
+        if batch.sample_weight is not None:
+            self._leave_out("coverage_hsic", _NO_WEIGHTS)
+            return
+        try:
+            self.coverage_hsic.update(batch.y_true, batch.intervals, nan_policy=nan_policy)
+        except ValueError:  # the rows are good, as the intervals took them: too many boxes
+            self._leave_out("coverage_hsic", self._too_many_boxes)
+
+    def _leave_out(self, name: str, reason: str) -> None:
+        setattr(self, name, None)
+        # Of several reasons the same one whatever came first.
+        self.left_out[name] = min(reason, self.left_out.get(name, reason))
+
+    @property
+    def _too_many_boxes(self) -> str:
+        bandwidth = self._settings["hsic_bandwidth"]
+        return f"the widths are spread over too many bandwidths of {bandwidth:g}; choose a larger"
 
     def _add_scores(self, y_true: Any, y_proba: Any, weight: Any, groups: Any, omit: bool) -> None:
         state = self.scorecard._state
@@ -239,17 +282,39 @@ class Evidence:
         if self.classes != other.classes:
             raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
         mine, others = dict(self._parts()), dict(other._parts())
-        for name in sorted(mine.keys() ^ others.keys()):
+        left_out = {**other.left_out, **self.left_out}
+        for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
             raise ValueError(f"cannot merge: only one of the two has gathered the {name}")
+        self._check_widths(other)
         # Aside, so that whatever is refused leaves all as it was.
-        merged = {name: part.copy().merge(others[name]) for name, part in mine.items()}
-        self.scorecard = self.scorecard.copy().merge(other.scorecard)
+        scorecard = self.scorecard.copy().merge(other.scorecard)
+        merged = {}
+        for name in mine.keys() - left_out.keys():
+            try:
+                merged[name] = mine[name].copy().merge(others[name])
+            except ValueError:
+                if name != "coverage_hsic":
+                    raise
+                left_out[name] = self._too_many_boxes
+        self.scorecard = scorecard
         for name, part in merged.items():
             setattr(self, name, part)
+        for name, reason in left_out.items():
+            self._leave_out(name, min(reason, other.left_out.get(name, reason)))
         for key, group in other.groups.items():
             self._add_group(key, group.copy())
         self._merge_source(other.source)
         return self
+
+    def _check_widths(self, other: Self) -> None:
+        """What is chosen from the first rows of a table may differ from that of another."""
+        for name in ("width_edges", "hsic_bandwidth"):
+            mine, others = self._settings[name], other._settings[name]
+            if mine != others:
+                raise ValueError(
+                    f"cannot merge: {name} is {mine} here and {others} there; "
+                    f"read all tables with the same (--{name.replace('_', '-')})"
+                )
 
     def _merge_source(self, other: dict[str, Any]) -> None:
         files = self.source["files"]
@@ -277,6 +342,7 @@ class Evidence:
             "settings": self._settings,
             "classes": list(self.classes),
             "groups": keys,
+            "left_out": self.left_out,
             "source": self.source,
         }
         return _evidence_bytes.pack(head, states)
@@ -294,6 +360,8 @@ class Evidence:
         try:
             made = cls(classes=head["classes"], **head["settings"])
             made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
+            for name, reason in head["left_out"].items():
+                made._leave_out(name, reason)
             for name, part in made._parts():
                 setattr(made, name, type(part).from_bytes(states[name]))
             for i, key in enumerate(head["groups"]):
@@ -330,44 +398,3 @@ def sorted_keys(keys: Collection[Any]) -> list[Any]:
 
 def _plain_key(key: Any) -> Any:
     return key if isinstance(key, (bool, int, float, str)) else str(key)
-
-
-def _width_edges(rows: Scan) -> list[float]:
-    """Edges that cut the widths of the first rows, at the first level, into four like parts."""
-    if not rows.roles.intervals.levels or not rows.can_be_read_again:
-        return []
-    bounds = rows.roles.intervals
-    for columns in rows.columns():
-        low, high = (np.asarray(columns[names[0]], float) for names in (bounds.low, bounds.high))
-        widths = high - low
-        widths = widths[np.isfinite(widths) & (widths > 0)]
-        cuts = np.quantile(widths, [0.25, 0.5, 0.75]) if widths.size else np.empty(0)
-        return [float(f"{edge:.3g}") for edge in np.unique(cuts)]
-    return []
-
-
-E = TypeVar("E", bound=Evidence)
-
-
-class _Reader(Generic[E]):
-    """Evidence that takes columns as they were read."""
-
-    def __init__(self, evidence: E, rows: Scan) -> None:
-        self.evidence = evidence
-        self._rows = rows
-
-    def take(self, columns: Columns) -> int:
-        reading = self._rows.reading
-        batch: Batch = reading.batch(columns)
-        if reading.skip_missing:
-            missing = self.evidence.source["missing"]
-            for name in self._rows.roles.columns:
-                missing[name] = missing.get(name, 0) + count_missing(columns[name])
-        self.evidence._add(
-            batch.y_true, batch.y_proba, batch.intervals, batch.sample_weight, batch.groups,
-            "omit" if reading.skip_missing else "raise",
-        )  # fmt: skip
-        return batch.n
-
-    def merge(self, other: Self) -> None:
-        self.evidence.merge(other.evidence)

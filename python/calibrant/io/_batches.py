@@ -24,10 +24,10 @@ class Batch:
 
     y_true: Any
     y_proba: Any
-    sample_weight: Any
-    groups: Any
-    n: int
+    sample_weight: Any = None
+    groups: Any = None
     intervals: Any = None
+    n: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Reading:
         bounds = roles.intervals
         low, high = (_side_by_side(columns, names) for names in (bounds.low, bounds.high))
         intervals = None if low is None else (low, high)
-        return Batch(label, y_proba, weight, group, len(columns[roles.label]), intervals)
+        return Batch(label, y_proba, weight, group, intervals, len(columns[roles.label]))
 
 
 def _side_by_side(columns: Columns, names: Sequence[str]) -> Any:
