@@ -14,9 +14,10 @@ from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
 from calibrant._groups import group_codes
+from calibrant._prediction_sets import update_coded_sets
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
-from calibrant.means import SPECTRUM_POWERS, NanPolicy
+from calibrant.means import SPECTRUM_POWERS, NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -31,9 +32,12 @@ _PARTS: dict[str, type[Accumulator[Any]]] = {
     "assessment": streaming.Assessment,
     "intervals": streaming.Intervals,
     "coverage_hsic": streaming.CoverageHSIC,
+    "sets": streaming.PredictionSets,
 }
 #: Of these, what a caller may ask for; the others follow from the columns.
 _OPTIONAL = ("spectrum", "assessment")
+#: Settings that mean nothing without intervals.
+_OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
 #: Why there is no HSIC of weighted rows.
 _NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
@@ -52,6 +56,8 @@ class Evidence:
         As for `streaming.Intervals`.
     hsic_bandwidth : float
         Of the widths, as for `streaming.CoverageHSIC`.
+    sets : bool
+        Whether there are prediction sets.
     n_bins, q_lim
         As for `calibrant.scorecard`.
     classes : sequence, optional
@@ -60,7 +66,7 @@ class Evidence:
     Attributes
     ----------
     scorecard : streaming.Scorecard
-        Of all rows; without rows where the table has intervals and no probabilities.
+        Of all rows; without rows where the table has no probabilities.
     spectrum : streaming.RiskProfile or None
         With the powers of `calibrant.mean_spectrum`.
     assessment : streaming.Assessment or None
@@ -69,6 +75,7 @@ class Evidence:
         By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
     coverage_hsic : streaming.CoverageHSIC or None
         Where there are intervals, unless it had to be left out.
+    sets : streaming.PredictionSets or None
     left_out : dict of str
         Why a part had to be left out, by its name: HSIC takes no weights, and bounded memory
         has no room for widths over too many bandwidths.
@@ -92,6 +99,7 @@ class Evidence:
         levels: Sequence[float] = (),
         width_edges: Sequence[float] = (),
         hsic_bandwidth: float = 1.0,
+        sets: bool = False,
         n_bins: int = 15,
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
@@ -100,6 +108,7 @@ class Evidence:
             raise ValueError(f"gather must hold {sorted(_OPTIONAL)}, found {sorted(gather)}")
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
         self.spectrum = self.assessment = self.intervals = self.coverage_hsic = None
+        self.sets = streaming.PredictionSets() if sets else None
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
         if "assessment" in gather:
@@ -113,13 +122,17 @@ class Evidence:
         self._settings: dict[str, Any] = {
             "gather": [name for name in _PARTS if name in gather],
             "levels": list(levels), "width_edges": list(width_edges),
-            "hsic_bandwidth": hsic_bandwidth,
+            "hsic_bandwidth": hsic_bandwidth, "sets": sets,
             "n_bins": n_bins, "q_lim": q_lim,
         }  # fmt: skip
         self.source: dict[str, Any] = {
             "files": [],
             "missing": {},
-            "settings": dict(self._settings),
+            "settings": {
+                name: value
+                for name, value in self._settings.items()
+                if name != "sets" and (levels or name not in _OF_INTERVALS)
+            },
             "versions": {"calibrant": __version__, "numpy": np.__version__},
         }
 
@@ -144,7 +157,7 @@ class Evidence:
         table : as for `calibrant.io.scan`, or what it returned
         gather, n_bins, q_lim
             As for the class; "assessment" is added to what is gathered where there are several
-            classes. Intervals are gathered where there are some.
+            classes. Intervals and sets are gathered where there are some.
         width_edges, hsic_bandwidth : optional
             As for the class; by default the quartiles of the widths of the first rows, at the
             first level, and the distance from the first quartile to the third. What is to be
@@ -164,7 +177,8 @@ class Evidence:
         empty = cls(
             gather=gather if rows.roles.prob else (), n_bins=n_bins, q_lim=q_lim,
             levels=rows.roles.intervals.levels, width_edges=width_edges,
-            hsic_bandwidth=hsic_bandwidth, classes=rows.classes or (),
+            hsic_bandwidth=hsic_bandwidth, sets=rows.roles.sets is not None,
+            classes=rows.classes or (),
         )  # fmt: skip
         found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
         if found.n + found.n_omitted == 0:
@@ -173,8 +187,9 @@ class Evidence:
         return found
 
     @property
-    def _counted(self) -> streaming.Scorecard | streaming.Intervals:
-        return self.scorecard if self.scorecard.n or self.intervals is None else self.intervals
+    def _counted(self) -> streaming.Scorecard | streaming.Intervals | streaming.PredictionSets:
+        found = (self.scorecard, self.intervals, self.sets)
+        return max((part for part in found if part is not None), key=lambda part: part.n)
 
     @property
     def n(self) -> int:
@@ -204,17 +219,19 @@ class Evidence:
         y_proba: Any = None,
         *,
         intervals: Any = None,
+        sets: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows to all accumulators, or to none if a row is refused.
 
-        The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., and of
-        `streaming.Intervals`.
+        The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., of
+        `streaming.Intervals`, and of `streaming.PredictionSets`; where there are ``classes``,
+        sets hold these, or bits.
         """
         rows = self.empty()
-        rows._add(Batch(y_true, y_proba, sample_weight, groups, intervals=intervals), nan_policy)
+        rows._add(Batch(y_true, y_proba, sample_weight, groups, intervals, sets), nan_policy)
         self.merge(rows)
 
     def _add(self, batch: Batch, nan_policy: NanPolicy) -> None:
@@ -229,6 +246,18 @@ class Evidence:
                 y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy
             )
             self._add_hsic(batch, nan_policy)
+        if self.sets is not None and batch.sets is not None:
+            self._add_sets(self.sets, batch, nan_policy)
+
+    def _add_sets(
+        self, total: streaming.PredictionSets, batch: Batch, nan_policy: NanPolicy
+    ) -> None:
+        y_true, weight = batch.y_true, batch.sample_weight
+        if self.classes:
+            omit = check_nan_policy(nan_policy)
+            update_coded_sets(total._state, y_true, batch.sets, weight, list(self.classes), omit)
+        else:
+            total.update(y_true, batch.sets, sample_weight=weight, nan_policy=nan_policy)
 
     def _add_hsic(self, batch: Batch, nan_policy: NanPolicy) -> None:
         if self.coverage_hsic is None:

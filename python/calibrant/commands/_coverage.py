@@ -1,4 +1,4 @@
-"""What `calibrant score` says about prediction intervals: as text and as JSON."""
+"""What `calibrant score` says about prediction intervals and sets: as text and as JSON."""
 
 from __future__ import annotations
 
@@ -21,6 +21,9 @@ def coverage_content(evidence: Evidence, confidence_level: float) -> dict[str, A
         if bounds is None
         else json_ready(bounds.result(ci_level=confidence_level).to_dict()),
         "coverage_hsic": None if bounds is None else json_ready(_hsic(evidence)),
+        "sets": None
+        if evidence.sets is None
+        else json_ready(evidence.sets.result(ci_level=confidence_level).to_dict()),
     }
 
 
@@ -34,6 +37,10 @@ def coverage_lines(evidence: Evidence, confidence_level: float) -> Iterator[str]
         for level in hsic["levels"]:
             value = level["reason"] or f"{level['hsic']:.5g}"
             yield f"  HSIC of width and coverage at level {level['level']:g}: {value}"
+    if evidence.sets is not None:
+        _, numbers = str(evidence.sets.result(ci_level=confidence_level)).split("\n", 1)
+        yield f"Prediction sets of {evidence.sets.n} rows, {100 * confidence_level:g}% intervals"
+        yield numbers
 
 
 def _hsic(evidence: Evidence) -> dict[str, Any]:

@@ -69,6 +69,12 @@ _INTERVALS = (
 )  # fmt: skip
 
 
+_SETS = click.option(
+    "--set", "sets", metavar="COLUMN",
+    help="Prediction sets: lists of classes, or whole numbers with a bit for each class.",
+)  # fmt: skip
+
+
 def role_options(*, prob: bool = True) -> Callable[[F], F]:
     """Add the options that say which column is what."""
     options = list(_ROLES)
@@ -80,6 +86,7 @@ def role_options(*, prob: bool = True) -> Callable[[F], F]:
                 help="The probabilities of all classes, as p0,p1,p2.",
             ),
             *_INTERVALS,
+            _SETS,
         ]  # fmt: skip
 
     def add(function: F) -> F:

@@ -174,6 +174,16 @@ DEFINITIONS: dict[str, Definition] = {
         "indicator of coverage: 0 if they are independent.",
         "intervals.md",
     ),
+    "set_coverage": Definition(
+        "coverage of sets",
+        "The share of rows whose prediction set holds the class that happened.",
+        "intervals.md",
+    ),
+    "set_size": Definition(
+        "size of sets",
+        "The number of classes in a prediction set; an empty set covers nothing.",
+        "intervals.md",
+    ),
     "interval": Definition(
         "confidence intervals",
         "Each holds the true number in as many of 100 samples as the confidence level says, each "
