@@ -59,6 +59,12 @@ def html(page):
     return page.to_html()
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pages without figures, which take nearly all of the time."""
+    monkeypatch.setattr("calibrant.report._report.inline_svg", lambda _: "<svg></svg>")
+
+
 class Elements(HTMLParser):
     """Collects elements, and demands that each is closed in turn."""
 
@@ -273,7 +279,8 @@ def test_the_data_are_the_content_of_the_page(page):
     assert len(figures["roc"]["thresholds"]) <= 400
 
 
-def test_saved_at_once(page, html, tmp_path):
+def test_saved_at_once(page, html, tmp_path, monkeypatch):
+    monkeypatch.setattr(Report, "to_html", lambda _: html)
     target = page.save(tmp_path / "report.html")
     assert target.read_text(encoding="utf-8") == html
     assert target.stat().st_mode & 0o777 == 0o666 & ~_umask()
@@ -298,6 +305,7 @@ def test_a_failed_save_leaves_what_was_there(page, tmp_path, monkeypatch):
         page.save(tmp_path / "nowhere" / "report.json")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_in_a_notebook(page):
     frame = page._repr_html_()
     assert frame.startswith("<iframe srcdoc=")
@@ -348,6 +356,7 @@ def gathered(y, p, groups=None, **source):
     return evidence
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_it_was_made_from_is_recorded():
     source = {
         "files": [f"{HOSTILE}.parquet", "b.parquet"],
@@ -430,6 +439,7 @@ def test_no_rows():
         report([], [])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_missing_rows_are_counted():
     p = P.copy()
     p[:7] = np.nan
@@ -448,6 +458,7 @@ def test_many_groups_stay_small():
     assert len(page.to_html()) < 400_000
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_concept_can_add_its_section(monkeypatch):
     def ranks(view):
         return Section("ranks", "Ranks", "Of draws.", (Number("n", "rows", view.card.n),))
@@ -500,6 +511,7 @@ def only_intervals(**options):
         (1.4, "over-covering", "These intervals are too wide."),
     ],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_intervals_alone(stretch, kind, headline):
     page = Report.of(only_intervals(stretch=stretch))
     assert [s.name for s in page.sections] == ["intervals", "by_width"]
@@ -520,7 +532,14 @@ def test_intervals_beside_probabilities():
     assert found["coverage_0.8"].value == summary[0].coverage.value
     worst = numbers(page, "by_width")["size_stratified_coverage_0.95"]
     assert worst.value == summary[1].by_width.worst.coverage
-    elements = Elements(page.to_html())
+    # Groups by edges are named by the widths that are in them.
+    _, bounds = interval_rows()
+    html = page.to_html()
+    widths = np.sort(bounds[:, 1, 1] - bounds[:, 0, 1])
+    for below, above in ((0, 2), (2, 4), (4, 8), (8, np.inf)):
+        group = widths[(below <= widths) & (widths < above)]
+        assert f"{group[0]:.4g} to {group[-1]:.4g}  ({len(group):,})" in html
+    elements = Elements(html)
     assert len(elements.of("svg")) == 5 + 1 + 2
     ids = elements.attributes("id")
     assert len(ids) == len(set(ids))
@@ -596,6 +615,7 @@ def test_comparison_leaves_the_same_rows_out():
     assert bins["a"] == bins["b"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_comparison_without_a_curve():
     page = comparison([1, 1, 1], {"a": [0.5, 0.6, 0.7], "b": [0.7, 0.6, 0.5]})
     assert "it needs positives and negatives" in page.sections[-1].notes[0]

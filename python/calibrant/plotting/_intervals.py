@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -108,6 +107,4 @@ class SizeGroupsDisplay(Display[SizeGroups]):
 
 
 def _span(least: float, largest: float) -> str:
-    if least == largest or math.isinf(largest):
-        return f"{least:.4g}" if least == largest else f"from {least:.4g}"
-    return f"{least:.4g} to {largest:.4g}"
+    return f"{least:.4g}" if least == largest else f"{least:.4g} to {largest:.4g}"

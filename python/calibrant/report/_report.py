@@ -111,12 +111,13 @@ class Report:
         Needs matplotlib and jinja2: ``pip install "calibrant[report]"``. The same evidence gives
         the same text.
         """
+        template = _template("report.html.jinja")  # what is not installed is missed at once
         figures = {
             figure.name: inline_svg(figure)
             for section in self.sections
             for figure in section.figures
         }
-        page: str = _template("report.html.jinja").render(
+        page: str = template.render(
             report=self,
             figures=figures,
             definitions=self._definitions(),
