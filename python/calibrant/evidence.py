@@ -295,9 +295,12 @@ class Evidence:
             if part.n or part.n_omitted:
                 self._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
 
-    def _add_group(self, key: Any, card: streaming.Scorecard) -> None:
-        known = self.groups.setdefault(key, card)
-        if known is not card:
+    def _add_group(self, key: Any, card: streaming.Scorecard, *, keep: bool = True) -> None:
+        """Add the rows of a group; a card that is another's is copied only if it is to stay."""
+        known = self.groups.get(key)
+        if known is None:
+            self.groups[key] = card if keep else card.copy()
+        else:
             known.merge(card)
 
     def empty(self) -> Self:
@@ -331,7 +334,7 @@ class Evidence:
         for name, reason in left_out.items():
             self._leave_out(name, min(reason, other.left_out.get(name, reason)))
         for key, group in other.groups.items():
-            self._add_group(key, group.copy())
+            self._add_group(key, group, keep=False)
         self._merge_source(other.source)
         return self
 
