@@ -486,3 +486,19 @@ def test_hsic_is_left_out_and_the_rest_is_there():
     assert content["intervals"]["n"] == 70_000
     reason = "rows have weights, and HSIC takes none"
     assert content["coverage_hsic"] == {"levels": [], "reason": reason}
+
+
+@pytest.mark.usefixtures("folder")
+def test_models_are_compared_by_their_probabilities_alone():
+    y = np.arange(8) % 2
+    columns = {"y": y, "low_90": y - 1.0, "high_90": y + 1.0, "set": [[0]] * 8}
+    for name, p in (("a", 0.5), ("b", 0.25)):
+        pq.write_table(pa.table({**columns, "p": np.full(8, p)}), f"{name}.parquet")
+    done = run("compare", "a.parquet", "b.parquet")
+    assert done.exit_code == 0
+    assert "set" not in done.stderr
+    assert "interval" not in done.stderr
+    pq.write_table(pa.table(columns), "c.parquet")
+    done = run("compare", "a.parquet", "c.parquet")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "c.parquet: there are no probabilities" in done.stderr

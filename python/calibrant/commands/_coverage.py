@@ -38,6 +38,8 @@ def coverage_lines(evidence: Evidence, confidence_level: float) -> Iterator[str]
             value = level["reason"] or f"{level['hsic']:.5g}"
             yield f"  HSIC of width and coverage at level {level['level']:g}: {value}"
     if evidence.sets is not None:
+        if evidence.intervals is not None:
+            yield ""
         _, numbers = str(evidence.sets.result(ci_level=confidence_level)).split("\n", 1)
         yield f"Prediction sets of {evidence.sets.n} rows, {100 * confidence_level:g}% intervals"
         yield numbers

@@ -75,6 +75,8 @@ def command(
     else:
         if card is not None:
             show_scorecard(card)
+            if evidence.intervals is not None or evidence.sets is not None:
+                click.echo()
         for line in coverage_lines(evidence, confidence_level):
             click.echo(line)
     failed = [check.found(card) for check in checks if card is not None and check.holds(card)]

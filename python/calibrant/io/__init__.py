@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
 
 from calibrant._groups import group_codes
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
+from calibrant.io._interval_roles import IntervalRoles
 from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
 from calibrant.io._roles import Roles, find_roles
@@ -68,6 +70,13 @@ class Scan:
         """Whether the probabilities are of more classes than one."""
         prob = self.roles.prob
         return len(prob) > 1 or (len(prob) == 1 and self._source.kinds[prob[0]] == "list")
+
+    def of_probabilities(self) -> Scan:
+        """Return it without prediction intervals and sets, which then are not read."""
+        if not self.roles.prob:
+            raise ValueError(f"{self.name}: there are no probabilities; name them with --prob")
+        roles = replace(self.roles, sets=None, intervals=IntervalRoles())
+        return Scan(self._source, roles, (self.classes, self._classes_found), self.missing)
 
     def notes(self) -> list[str]:
         """Return a line for each role: which column, and how it was found."""

@@ -35,6 +35,7 @@ def draw_rows(
     ax.set_yticks(range(len(covered)), labels, parse_math=False)
     ax.set_ylim(len(covered) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=5)  # coverages have many digits
     return points, intervals
 
 
