@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 import numpy as np
 
-from calibrant.io._batches import Batch, count_missing
+from calibrant._evidence_rows import add_batch
+from calibrant.io._batches import count_missing
 
 if TYPE_CHECKING:
     from calibrant.evidence import Evidence
@@ -57,12 +58,12 @@ class Reader(Generic[E]):
     def take(self, columns: Columns) -> int:
         """Add a batch, and return its rows."""
         reading = self._rows.reading
-        batch: Batch = reading.batch(columns)
+        batch = reading.batch(columns)
         if reading.skip_missing:
             missing = self.evidence.source["missing"]
             for name in self._rows.roles.columns:
                 missing[name] = missing.get(name, 0) + count_missing(columns[name])
-        self.evidence._add(batch, "omit" if reading.skip_missing else "raise")
+        add_batch(self.evidence, batch, "omit" if reading.skip_missing else "raise")
         return batch.n
 
     def merge(self, other: Self) -> None:

@@ -13,11 +13,10 @@ from calibrant import _evidence_bytes, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
-from calibrant._groups import group_codes
-from calibrant._prediction_sets import update_coded_sets
+from calibrant._evidence_rows import add_batch
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
-from calibrant.means import SPECTRUM_POWERS, NanPolicy, check_nan_policy
+from calibrant.means import SPECTRUM_POWERS, NanPolicy
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -38,8 +37,6 @@ _PARTS: dict[str, type[Accumulator[Any]]] = {
 _OPTIONAL = ("spectrum", "assessment")
 #: Settings that mean nothing without intervals.
 _OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
-#: Why there is no HSIC of weighted rows.
-_NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
 
 class Evidence:
@@ -231,44 +228,9 @@ class Evidence:
         sets hold these, or bits.
         """
         rows = self.empty()
-        rows._add(Batch(y_true, y_proba, sample_weight, groups, intervals, sets), nan_policy)
+        batch = Batch(y_true, y_proba, sample_weight, groups, intervals, sets)
+        add_batch(rows, batch, nan_policy)
         self.merge(rows)
-
-    def _add(self, batch: Batch, nan_policy: NanPolicy) -> None:
-        y_true, weight = batch.y_true, batch.sample_weight
-        if batch.y_proba is not None:
-            self._add_scores(y_true, batch.y_proba, weight, batch.groups, nan_policy == "omit")
-            for part in (self.spectrum, self.assessment):
-                if part is not None:
-                    part.update(y_true, batch.y_proba, sample_weight=weight, nan_policy=nan_policy)
-        if self.intervals is not None and batch.intervals is not None:
-            self.intervals.update(
-                y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy
-            )
-            self._add_hsic(batch, nan_policy)
-        if self.sets is not None and batch.sets is not None:
-            self._add_sets(self.sets, batch, nan_policy)
-
-    def _add_sets(
-        self, total: streaming.PredictionSets, batch: Batch, nan_policy: NanPolicy
-    ) -> None:
-        y_true, weight = batch.y_true, batch.sample_weight
-        if self.classes:
-            omit = check_nan_policy(nan_policy)
-            update_coded_sets(total._state, y_true, batch.sets, weight, list(self.classes), omit)
-        else:
-            total.update(y_true, batch.sets, sample_weight=weight, nan_policy=nan_policy)
-
-    def _add_hsic(self, batch: Batch, nan_policy: NanPolicy) -> None:
-        if self.coverage_hsic is None:
-            return
-        if batch.sample_weight is not None:
-            self._leave_out("coverage_hsic", _NO_WEIGHTS)
-            return
-        try:
-            self.coverage_hsic.update(batch.y_true, batch.intervals, nan_policy=nan_policy)
-        except ValueError:  # the rows are good, as the intervals took them: too many boxes
-            self._leave_out("coverage_hsic", self._too_many_boxes)
 
     def _leave_out(self, name: str, reason: str) -> None:
         setattr(self, name, None)
@@ -279,21 +241,6 @@ class Evidence:
     def _too_many_boxes(self) -> str:
         bandwidth = self._settings["hsic_bandwidth"]
         return f"the widths are spread over too many bandwidths of {bandwidth:g}; choose a larger"
-
-    def _add_scores(self, y_true: Any, y_proba: Any, weight: Any, groups: Any, omit: bool) -> None:
-        state = self.scorecard._state
-        if groups is None:
-            state.update(y_true, y_proba, weight, omit)
-            return
-        codes, keys = group_codes(groups, omit=omit)
-        if (codes < 0).any():  # rows without a key are left out
-            y_true = np.where(codes < 0, np.nan, np.asarray(y_true, np.float64))
-        state.update(y_true, y_proba, weight, omit)
-        of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
-        parts = of_group.by_group(y_true, y_proba, weight, omit, codes, len(keys))
-        for key, part in zip(keys, parts[:-1], strict=True):
-            if part.n or part.n_omitted:
-                self._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
 
     def _add_group(self, key: Any, card: streaming.Scorecard, *, keep: bool = True) -> None:
         """Add the rows of a group; a card that is another's is copied only if it is to stay."""
@@ -426,7 +373,3 @@ class Evidence:
 def sorted_keys(keys: Collection[Any]) -> list[Any]:
     """Return the keys in order; of several kinds, kind by kind."""
     return sorted(keys, key=lambda key: (type(key).__name__, key))
-
-
-def _plain_key(key: Any) -> Any:
-    return key if isinstance(key, (bool, int, float, str)) else str(key)
