@@ -172,7 +172,7 @@ DEFINITIONS: dict[str, Definition] = {
         "HSIC",
         "Hilbert-Schmidt independence criterion with Gaussian kernels, of the width and the "
         "indicator of coverage: 0 if they are independent.",
-        "intervals.md",
+        "dependence.md",
     ),
     "set_coverage": Definition(
         "coverage of sets",

@@ -164,5 +164,5 @@ def _hsic_section(numbers: tuple[Number, ...], notes: tuple[str, ...]) -> Sectio
         "differ by about the bandwidth or more.",
         numbers,
         notes=notes,
-        definition="docs/intervals.md",
+        definition="docs/dependence.md",
     )
