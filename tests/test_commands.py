@@ -447,15 +447,58 @@ def test_intervals_are_scored_and_reported(folder):
     pq.write_table(
         pa.table({"price": y, "q05": y * 0.1 - width, "q95": y * 0.1 + width}), "i.parquet"
     )
-    expected = Evidence.of("i.parquet").intervals.result()
+    evidence = Evidence.of("i.parquet")
+    hsic = evidence.coverage_hsic.result().hsic
+    shown = (
+        f"{evidence.intervals.result()}\n  HSIC of width and coverage at level 0.9: {hsic:.5g}\n"
+    )
     done = run("score", "i.parquet")
-    assert (done.exit_code, done.stdout) == (0, f"{expected}\n")
+    assert (done.exit_code, done.stdout) == (0, shown)
     assert "interval of 90% = q05 to q95 (guessed from their names)" in done.stderr
     content = json.loads(run("score", "i.parquet", "--json").stdout)
     assert (content["scorecard"], content["intervals"]["n"]) == (None, 900)
+    assert [level["hsic"] for level in content["coverage_hsic"]["levels"]] == [hsic]
     assert run("report", "i.parquet", "-o", "i.html").exit_code == 0
     assert "Prediction intervals" in (folder / "i.html").read_text()
     refused = run("score", "i.parquet", "--fail-if", "ece>0")
     assert (refused.exit_code, refused.stdout) == (2, "")
     done = run("score", "i.parquet", "--low", "q05", "--high", "q95", "--interval-level", 0.8)
     assert "interval of 80% = q05 to q95 (given)" in done.stderr
+    done = run("score", "i.parquet", "--hsic-bandwidth", 2, "--width-edges", "1,3", "--json")
+    content = json.loads(done.stdout)
+    assert content["coverage_hsic"]["levels"][0]["bandwidths"] == [2.0, 1.0]
+    assert content["source"]["settings"]["width_edges"] == [1.0, 3.0]
+    done = run("score", "i.parquet", "--width-edges", "1;3")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "numbers with commas between" in done.stderr
+
+
+@pytest.mark.usefixtures("folder")
+def test_hsic_is_left_out_and_the_rest_is_there():
+    widths = np.linspace(1.0, 2.0, 70_000)
+    columns = {"y": np.zeros(70_000), "low_90": -widths, "high_90": widths}
+    pq.write_table(pa.table(columns), "spread.parquet")
+    done = run("score", "spread.parquet", "--hsic-bandwidth", 1e-6)
+    assert done.exit_code == 0
+    assert "left out: the widths are spread over too many bandwidths of 1e-06" in done.stdout
+    pq.write_table(pa.table({**columns, "w": np.ones(70_000)}), "weighted.parquet")
+    content = json.loads(run("score", "weighted.parquet", "--json").stdout)
+    assert content["intervals"]["n"] == 70_000
+    reason = "rows have weights, and HSIC takes none"
+    assert content["coverage_hsic"] == {"levels": [], "reason": reason}
+
+
+@pytest.mark.usefixtures("folder")
+def test_models_are_compared_by_their_probabilities_alone():
+    y = np.arange(8) % 2
+    columns = {"y": y, "low_90": y - 1.0, "high_90": y + 1.0, "set": [[0]] * 8}
+    for name, p in (("a", 0.5), ("b", 0.25)):
+        pq.write_table(pa.table({**columns, "p": np.full(8, p)}), f"{name}.parquet")
+    done = run("compare", "a.parquet", "b.parquet")
+    assert done.exit_code == 0
+    assert "set" not in done.stderr
+    assert "interval" not in done.stderr
+    pq.write_table(pa.table(columns), "c.parquet")
+    done = run("compare", "a.parquet", "c.parquet")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "c.parquet: there are no probabilities" in done.stderr

@@ -119,6 +119,87 @@ def test_what_does_not_merge(evidence, other, kind, message):
     assert evidence.to_bytes() == before
 
 
+@pytest.fixture(scope="module")
+def bounds():
+    rng = np.random.default_rng(67)
+    scale = rng.gamma(2.0, size=N)
+    table = {"y": rng.normal(0, scale)}
+    for level, z in ((80, 1.28), (95, 1.96)):
+        table |= {f"low_{level}": -z * scale, f"high_{level}": z * scale}
+    return table
+
+
+def as_intervals(table):
+    return tuple(np.stack([table[f"{end}_{level}"] for level in (80, 95)], 1) for end in LOW_HIGH)
+
+
+LOW_HIGH = ("low", "high")
+
+
+def test_hsic_of_intervals(bounds):
+    evidence = Evidence.of(bounds)
+    low, high = (bounds[f"{end}_80"] for end in LOW_HIGH)
+    quartiles = np.quantile(high - low, [0.25, 0.5, 0.75])
+    assert evidence.source["settings"]["width_edges"] == pytest.approx(quartiles, rel=5e-3)
+    bandwidth = evidence.source["settings"]["hsic_bandwidth"]
+    assert bandwidth == pytest.approx(quartiles[2] - quartiles[0], rel=0.02)
+    expected = calibrant.coverage_hsic(
+        bounds["y"], as_intervals(bounds), bandwidths=(bandwidth, 1.0)
+    )
+    assert evidence.coverage_hsic.result() == expected
+    total = evidence.empty()
+    for rows in np.array_split(np.random.default_rng(1).permutation(N), 5):
+        part = rows_of(bounds, rows)
+        total.update(part["y"], intervals=as_intervals(part))
+    assert total.coverage_hsic == evidence.coverage_hsic
+    assert Evidence.from_bytes(evidence.to_bytes()) == evidence
+
+
+def test_equal_widths_have_a_bandwidth_all_the_same():
+    constant = {"y": np.arange(5.0), "low_90": np.zeros(5), "high_90": np.full(5, 3.0)}
+    evidence = Evidence.of(constant)
+    assert evidence.source["settings"]["hsic_bandwidth"] == 3.0
+    assert evidence.coverage_hsic.result().reason == "constant widths"
+    none = Evidence.of({**constant, "high_90": np.zeros(5)})
+    assert none.source["settings"]["hsic_bandwidth"] == 1.0
+
+
+def test_hsic_of_too_many_boxes_is_left_out_however_rows_are_split():
+    """Each part has room, all together have not."""
+    widths = np.linspace(1.0, 2.0, 70_000)
+    table = {"y": np.zeros(70_000), "low_90": np.zeros(70_000), "high_90": widths}
+    fine = {"hsic_bandwidth": 1e-6, "width_edges": [1.5]}
+    whole = Evidence.of(table, **fine)
+    left, right = (Evidence.of(rows_of(table, rows), **fine) for rows in (slice(9), slice(9, None)))
+    assert "coverage_hsic" not in left.left_out
+    assert "too many bandwidths of 1e-06" in whole.left_out["coverage_hsic"]
+    for merged in (left.empty().merge(left).merge(right), right.empty().merge(right).merge(left)):
+        assert (merged.coverage_hsic, merged.left_out) == (None, whole.left_out)
+        assert merged.intervals == whole.intervals
+        assert Evidence.from_bytes(merged.to_bytes()) == merged
+        merged.update([0.0], intervals=[[0.0, 1.0]])
+        assert (merged.n, merged.coverage_hsic) == (70_001, None)
+
+
+def test_hsic_takes_no_weights(bounds):
+    weighted = Evidence.of({**bounds, "w": np.ones(N)}, width_edges=[3.0], hsic_bandwidth=2.0)
+    reason = {"coverage_hsic": "rows have weights, and HSIC takes none"}
+    assert (weighted.coverage_hsic, weighted.left_out) == (None, reason)
+    plain = Evidence.of(bounds, width_edges=[3.0], hsic_bandwidth=2.0)
+    assert plain.merge(weighted).left_out == reason
+    assert (plain.intervals.n, plain.coverage_hsic) == (2 * N, None)
+
+
+@pytest.mark.parametrize("setting", [{"width_edges": [1.0]}, {"hsic_bandwidth": 9.0}])
+def test_widths_must_be_treated_alike(bounds, setting):
+    evidence = Evidence.of(bounds)
+    before = evidence.to_bytes()
+    (name,) = setting
+    with pytest.raises(ValueError, match=f"{name} is .* read all tables with the same"):
+        evidence.merge(Evidence.of(bounds, **setting))
+    assert evidence.to_bytes() == before
+
+
 def test_nothing_to_score():
     with pytest.raises(ValueError, match="there are no rows to score"):
         Evidence.of({"y": np.zeros(0, np.int8), "p": np.zeros(0)})

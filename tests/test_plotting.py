@@ -23,6 +23,7 @@ def pyplot():
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
+    plt.close("all")  # what examples in docstrings have left
     yield plt
     plt.close("all")
 
@@ -65,6 +66,7 @@ RESULTS = {
             1
         ].by_width
     ),
+    "sets": lambda: calibrant.set_summary(Y, np.stack([P < 0.6, P > 0.3], 1)),
     "murphy": lambda: calibrant.brier_decomposition(Y, P),
     "corp": lambda: calibrant.brier_decomposition(Y, P, method="corp"),
 }

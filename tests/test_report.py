@@ -15,6 +15,7 @@ import pytest
 import calibrant
 import calibrant.comparison
 from calibrant import streaming
+from calibrant.evidence import Evidence
 from calibrant.plotting import PALETTES
 from calibrant.report import SCHEMA, SECTIONS, Number, Report, Section, comparison, report
 from calibrant.report._definitions import DEFINITIONS
@@ -56,6 +57,12 @@ def page():
 @pytest.fixture(scope="module")
 def html(page):
     return page.to_html()
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Pages without figures, which take nearly all of the time."""
+    monkeypatch.setattr("calibrant.report._report.inline_svg", lambda _: "<svg></svg>")
 
 
 class Elements(HTMLParser):
@@ -165,9 +172,12 @@ def test_verdict_comes_first(page, html):
 # The numbers
 
 
+def section_of(page, name):
+    return next(section for section in page.sections if section.name == name)
+
+
 def numbers(page, section):
-    found = next(s for s in page.sections if s.name == section)
-    return {number.name: number for number in found.numbers}
+    return {number.name: number for number in section_of(page, section).numbers}
 
 
 def test_numbers_are_those_of_the_functions(page):
@@ -269,7 +279,8 @@ def test_the_data_are_the_content_of_the_page(page):
     assert len(figures["roc"]["thresholds"]) <= 400
 
 
-def test_saved_at_once(page, html, tmp_path):
+def test_saved_at_once(page, html, tmp_path, monkeypatch):
+    monkeypatch.setattr(Report, "to_html", lambda _: html)
     target = page.save(tmp_path / "report.html")
     assert target.read_text(encoding="utf-8") == html
     assert target.stat().st_mode & 0o777 == 0o666 & ~_umask()
@@ -294,6 +305,7 @@ def test_a_failed_save_leaves_what_was_there(page, tmp_path, monkeypatch):
         page.save(tmp_path / "nowhere" / "report.json")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_in_a_notebook(page):
     frame = page._repr_html_()
     assert frame.startswith("<iframe srcdoc=")
@@ -344,6 +356,7 @@ def gathered(y, p, groups=None, **source):
     return evidence
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_what_it_was_made_from_is_recorded():
     source = {
         "files": [f"{HOSTILE}.parquet", "b.parquet"],
@@ -426,6 +439,7 @@ def test_no_rows():
         report([], [])
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_missing_rows_are_counted():
     p = P.copy()
     p[:7] = np.nan
@@ -444,6 +458,7 @@ def test_many_groups_stay_small():
     assert len(page.to_html()) < 400_000
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_concept_can_add_its_section(monkeypatch):
     def ranks(view):
         return Section("ranks", "Ranks", "Of draws.", (Number("n", "rows", view.card.n),))
@@ -466,14 +481,18 @@ def test_without_the_extra(monkeypatch):
 # Prediction intervals
 
 
-def with_intervals(n=2000, levels=(0.8, 0.95), stretch=1.0):
+def interval_rows(n=2000, stretch=1.0):
     rng = np.random.default_rng(7)
     scale = rng.gamma(2, 1, n)
     y = rng.normal(0, scale)
     quantiles = [1.2815515655446004, 1.959963984540054]
     bounds = np.stack([np.stack([-q * scale, q * scale], 1) for q in quantiles], 2) * stretch
-    accumulator = streaming.Intervals(levels, width_edges=[2, 4, 8])
-    accumulator.update(y, bounds)
+    return y, bounds
+
+
+def with_intervals(**options):
+    accumulator = streaming.Intervals((0.8, 0.95), width_edges=[2, 4, 8])
+    accumulator.update(*interval_rows(**options))
     return accumulator
 
 
@@ -492,6 +511,7 @@ def only_intervals(**options):
         (1.4, "over-covering", "These intervals are too wide."),
     ],
 )
+@pytest.mark.usefixtures("undrawn")
 def test_intervals_alone(stretch, kind, headline):
     page = Report.of(only_intervals(stretch=stretch))
     assert [s.name for s in page.sections] == ["intervals", "by_width"]
@@ -512,39 +532,41 @@ def test_intervals_beside_probabilities():
     assert found["coverage_0.8"].value == summary[0].coverage.value
     worst = numbers(page, "by_width")["size_stratified_coverage_0.95"]
     assert worst.value == summary[1].by_width.worst.coverage
-    elements = Elements(page.to_html())
+    # Groups by edges are named by the widths that are in them.
+    _, bounds = interval_rows()
+    html = page.to_html()
+    widths = np.sort(bounds[:, 1, 1] - bounds[:, 0, 1])
+    for below, above in ((0, 2), (2, 4), (4, 8), (8, np.inf)):
+        group = widths[(below <= widths) & (widths < above)]
+        assert f"{group[0]:.4g} to {group[-1]:.4g}  ({len(group):,})" in html
+    elements = Elements(html)
     assert len(elements.of("svg")) == 5 + 1 + 2
     ids = elements.attributes("id")
     assert len(ids) == len(set(ids))
 
 
-class Hsic:
-    """An accumulator as `streaming.CoverageHSIC` is."""
-
-    def __init__(self, *levels):
-        self.levels = levels
-
-    def result(self):
-        if not self.levels:
-            raise ValueError("HSIC needs at least 2 rows, got 0")
-        if len(self.levels) == 1:
-            return self.levels[0]
-        return SimpleNamespace(levels=self.levels)
+def with_hsic(n=2000, **options):
+    """Evidence of the rows of `with_intervals`, or the first of them."""
+    y, bounds = interval_rows()
+    evidence = Evidence(levels=(0.8, 0.95), hsic_bandwidth=2.0, width_edges=[2, 4, 8])
+    evidence.update(y[:n], intervals=bounds[:n], **options)
+    return evidence
 
 
 def test_hsic():
-    one = SimpleNamespace(hsic=0.0123, reason=None)
-    none = SimpleNamespace(hsic=float("nan"), reason="all covered")
-    evidence = only_intervals()
-    evidence.coverage_hsic = Hsic(one, none)
-    found = numbers(Report.of(evidence), "hsic")
-    assert found["hsic_0.8"].value == 0.0123
+    found = numbers(Report.of(with_hsic()), "hsic")
+    expected = calibrant.coverage_hsic(*interval_rows(), bandwidths=(2.0, 1.0))
+    assert [found[f"hsic_{level}"].value for level in (0.8, 0.95)] == list(expected.hsic)
+    assert "bandwidth of the widths 2" in found["hsic_0.8"].explanation
+
+
+def test_hsic_that_says_nothing():
+    found = numbers(Report.of(with_hsic(3)), "hsic")
     assert (found["hsic_0.95"].text, found["hsic_0.95"].reason) == ("undefined", "all covered")
-    evidence.coverage_hsic = Hsic(one)
-    assert numbers(Report.of(evidence), "hsic")["hsic_0"].value == 0.0123
-    evidence.coverage_hsic = Hsic()
-    section = Report.of(evidence).sections[-1]
-    assert section.notes == ("HSIC needs at least 2 rows, got 0",)
+    (note,) = section_of(Report.of(with_hsic(1)), "hsic").notes
+    assert "at least 2 rows" in note
+    (note,) = section_of(Report.of(with_hsic(sample_weight=np.ones(2000))), "hsic").notes
+    assert note == "It is left out: rows have weights, and HSIC takes none."
 
 
 # Comparisons
@@ -593,6 +615,7 @@ def test_comparison_leaves_the_same_rows_out():
     assert bins["a"] == bins["b"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_comparison_without_a_curve():
     page = comparison([1, 1, 1], {"a": [0.5, 0.6, 0.7], "b": [0.7, 0.6, 0.5]})
     assert "it needs positives and negatives" in page.sections[-1].notes[0]

@@ -7,12 +7,11 @@ import json
 import re
 import shutil
 import subprocess
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from calibrant import streaming
+from calibrant.evidence import Evidence
 from calibrant.plotting import PALETTES
 from calibrant.report import Report, comparison, report
 
@@ -199,14 +198,14 @@ def models():
     return comparison(y, {name: 1 / (1 + np.exp(-b * evidence)) for name, b in names.items()})
 
 
-def prediction_intervals():
+def intervals_and_sets():
     rng = np.random.default_rng(7)
     scale = rng.gamma(2, 1, 3000)
-    intervals = streaming.Intervals([0.8, 0.95], width_edges=[2, 4, 8])
+    evidence = Evidence(levels=[0.8, 0.95], width_edges=[2, 4, 8], hsic_bandwidth=2.0, sets=True)
     bounds = np.stack([np.stack([-q * scale, q * scale], 1) for q in (1.28, 2.5)], 2)
-    intervals.update(rng.normal(0, scale), bounds)
-    nothing = streaming.Scorecard()
-    return Report.of(SimpleNamespace(scorecard=nothing, intervals=intervals, source={}))
+    sets = rng.random((3000, 9)) < 0.6
+    evidence.update(rng.integers(0, 9, 3000), intervals=bounds, sets=sets)
+    return Report.of(evidence)
 
 
 def a_handful():
@@ -214,7 +213,7 @@ def a_handful():
     return report(y, p, groups=list("aabbcc"))
 
 
-@pytest.mark.parametrize("make", [several_classes, models, prediction_intervals, a_handful])
+@pytest.mark.parametrize("make", [several_classes, models, intervals_and_sets, a_handful])
 def test_other_pages_on_a_telephone(make, tmp_path):
     measured, console = opened(make().to_html(), 400, "light", tmp_path)
     assert console == []

@@ -6,9 +6,10 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant import _core, comparison
+from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._labels import class_codes
+from calibrant._score_differences import ScoreDifferences, core_pair, differences_of
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["PairedScores"]
@@ -35,7 +36,7 @@ class PairedScores(Accumulator[_core.PairedScores]):
     _State = _core.PairedScores
 
     def __init__(self, *, q_lim: float = 0.0) -> None:
-        self._state = comparison.core_pair(q_lim)
+        self._state = core_pair(q_lim)
 
     def update(
         self,
@@ -66,7 +67,7 @@ class PairedScores(Accumulator[_core.PairedScores]):
     ) -> None:
         self._state.update(y_true, first, second, weight, omit, *names)
 
-    def result(self, confidence_level: float = 0.95) -> comparison.ScoreDifferences:
+    def result(self, confidence_level: float = 0.95) -> ScoreDifferences:
         """Return the difference of each score, first minus second.
 
         Raises
@@ -74,7 +75,7 @@ class PairedScores(Accumulator[_core.PairedScores]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return comparison.differences_of(self._state, confidence_level)
+        return differences_of(self._state, confidence_level)
 
     @property
     def n_omitted(self) -> int:

@@ -15,7 +15,15 @@ from calibrant._labels import _is_missing, class_codes
 from calibrant._set_results import SetSize, SetSummary
 from calibrant.means import NanPolicy, check_nan_policy
 
-__all__ = ["class_sets", "set_coverage", "set_size", "set_summary", "summary_of", "update_sets"]
+__all__ = [
+    "class_sets",
+    "set_coverage",
+    "set_size",
+    "set_summary",
+    "summary_of",
+    "update_coded_sets",
+    "update_sets",
+]
 
 #: (form, arrays, codes of y_true, rows without a set), as the core takes them.
 _Sets = tuple[str, list[Any], Any, "np.ndarray | None"]
@@ -190,8 +198,20 @@ def update_sets(
     """Add rows to an accumulator of the core."""
     omit = check_nan_policy(nan_policy)
     form, arrays, codes, missing = _read(y_true, sets, labels, omit)
-    rows = None if missing is None else -missing.astype(np.int32)
-    state.update(codes, form, arrays, sample_weight, rows, omit)
+    state.update(codes, form, arrays, sample_weight, _without(missing), omit)
+
+
+def update_coded_sets(
+    state: _core.PredictionSets, codes: Any, sets: Any, sample_weight: Any, labels: Any, omit: bool
+) -> None:
+    """Add rows whose outcomes are codes already, of sets that hold names."""
+    form, arrays, _, missing = _read(None, sets, labels, omit)
+    state.update(codes, form, arrays, sample_weight, _without(missing), omit)
+
+
+def _without(missing: np.ndarray | None) -> np.ndarray | None:
+    """Rows as the core takes groups: -1 for those to be left out, else 0."""
+    return None if missing is None else -missing.astype(np.int32)
 
 
 def _read(y_true: Any, sets: Any, labels: Any, omit: bool) -> _Sets:

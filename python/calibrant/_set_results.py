@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from calibrant._confidence import ByLevel
 from calibrant._coverage_results import Coverage, LevelsResult, SizeStratifiedCoverage
 from calibrant._result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import SetSizesDisplay
 
 __all__ = ["SetSize", "SetSummary"]
 
@@ -53,6 +58,18 @@ class SetSummary(Result):
     coverage: Coverage
     size: SetSize
     by_size: SizeStratifiedCoverage
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> SetSizesDisplay:
+        """Draw how large the sets are, and the coverage of each size.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.SetSizesDisplay`.
+        """
+        from calibrant.plotting import SetSizesDisplay
+
+        return SetSizesDisplay(self).plot(ax, name=name, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parts by name, ready for JSON."""

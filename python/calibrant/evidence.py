@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from calibrant import _evidence_bytes, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
-from calibrant._groups import group_codes
+from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
+from calibrant._evidence_rows import add_batch
 from calibrant.io import Missing, Scan, scan
-from calibrant.io._batches import Batch, count_missing
+from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS, NanPolicy
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from calibrant.io._parts import Columns
 
 __all__ = ["EVERYTHING", "Evidence"]
 
@@ -31,7 +30,13 @@ _PARTS: dict[str, type[Accumulator[Any]]] = {
     "spectrum": streaming.RiskProfile,
     "assessment": streaming.Assessment,
     "intervals": streaming.Intervals,
+    "coverage_hsic": streaming.CoverageHSIC,
+    "sets": streaming.PredictionSets,
 }
+#: Of these, what a caller may ask for; the others follow from the columns.
+_OPTIONAL = ("spectrum", "assessment")
+#: Settings that mean nothing without intervals.
+_OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
 
 
 class Evidence:
@@ -46,6 +51,10 @@ class Evidence:
         The nominal levels of prediction intervals, if there are some.
     width_edges : sequence of float
         As for `streaming.Intervals`.
+    hsic_bandwidth : float
+        Of the widths, as for `streaming.CoverageHSIC`.
+    sets : bool
+        Whether there are prediction sets.
     n_bins, q_lim
         As for `calibrant.scorecard`.
     classes : sequence, optional
@@ -54,15 +63,19 @@ class Evidence:
     Attributes
     ----------
     scorecard : streaming.Scorecard
-        Of all rows; without rows where the table has intervals and no probabilities.
+        Of all rows; without rows where the table has no probabilities.
     spectrum : streaming.RiskProfile or None
         With the powers of `calibrant.mean_spectrum`.
     assessment : streaming.Assessment or None
     intervals : streaming.Intervals or None
     groups : dict of streaming.Scorecard
         By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
-    coverage_hsic : None
-        The place of a `streaming.CoverageHSIC`.
+    coverage_hsic : streaming.CoverageHSIC or None
+        Where there are intervals, unless it had to be left out.
+    sets : streaming.PredictionSets or None
+    left_out : dict of str
+        Why a part had to be left out, by its name: HSIC takes no weights, and bounded memory
+        has no room for widths over too many bandwidths.
     classes : tuple
     source : dict
         What the rows were read from and how; the versions; ready for JSON.
@@ -82,33 +95,41 @@ class Evidence:
         gather: Collection[str] = EVERYTHING,
         levels: Sequence[float] = (),
         width_edges: Sequence[float] = (),
+        hsic_bandwidth: float = 1.0,
+        sets: bool = False,
         n_bins: int = 15,
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
     ) -> None:
-        known = set(_PARTS) - {"intervals"}
-        if set(gather) - known:
-            raise ValueError(f"gather must hold {sorted(known)}, found {sorted(gather)}")
+        if set(gather) - set(_OPTIONAL):
+            raise ValueError(f"gather must hold {sorted(_OPTIONAL)}, found {sorted(gather)}")
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
-        self.coverage_hsic: streaming.CoverageHSIC | None = None
-        self.spectrum = self.assessment = self.intervals = None
+        self.spectrum = self.assessment = self.intervals = self.coverage_hsic = None
+        self.sets = streaming.PredictionSets() if sets else None
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
         if "assessment" in gather:
             self.assessment = streaming.Assessment(q_lim=q_lim)
         if levels:
             self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
+            self.coverage_hsic = streaming.CoverageHSIC(bandwidths=(hsic_bandwidth, 1.0))
+        self.left_out: dict[str, str] = {}
         self.groups: dict[Any, streaming.Scorecard] = {}
         self.classes = tuple(classes)
         self._settings: dict[str, Any] = {
             "gather": [name for name in _PARTS if name in gather],
             "levels": list(levels), "width_edges": list(width_edges),
+            "hsic_bandwidth": hsic_bandwidth, "sets": sets,
             "n_bins": n_bins, "q_lim": q_lim,
         }  # fmt: skip
         self.source: dict[str, Any] = {
             "files": [],
             "missing": {},
-            "settings": dict(self._settings),
+            "settings": {
+                name: value
+                for name, value in self._settings.items()
+                if name != "sets" and (levels or name not in _OF_INTERVALS)
+            },
             "versions": {"calibrant": __version__, "numpy": np.__version__},
         }
 
@@ -120,6 +141,8 @@ class Evidence:
         gather: Collection[str] = EVERYTHING,
         n_bins: int = 15,
         q_lim: float = 0.0,
+        width_edges: Sequence[float] | None = None,
+        hsic_bandwidth: float | None = None,
         progress: Callable[[int], None] | None = None,
         missing: Missing = "refuse",
         **roles: Any,
@@ -131,7 +154,11 @@ class Evidence:
         table : as for `calibrant.io.scan`, or what it returned
         gather, n_bins, q_lim
             As for the class; "assessment" is added to what is gathered where there are several
-            classes. Intervals are gathered where there are some.
+            classes. Intervals and sets are gathered where there are some.
+        width_edges, hsic_bandwidth : optional
+            As for the class; by default the quartiles of the widths of the first rows, at the
+            first level, and the distance from the first quartile to the third. What is to be
+            merged with the evidence of other tables needs the same in all.
         progress : callable, optional
             Called about ten times a second with the number of rows so far.
         missing, **roles
@@ -140,20 +167,26 @@ class Evidence:
         rows = table if isinstance(table, Scan) else scan(table, missing=missing, **roles)
         if gather and rows.has_classes:
             gather = {*gather, "assessment"}
+        if width_edges is None or hsic_bandwidth is None:
+            quartiles = width_quartiles(rows)
+            width_edges = edges_of(quartiles) if width_edges is None else width_edges
+            hsic_bandwidth = bandwidth_of(quartiles) if hsic_bandwidth is None else hsic_bandwidth
         empty = cls(
             gather=gather if rows.roles.prob else (), n_bins=n_bins, q_lim=q_lim,
-            levels=rows.roles.intervals.levels, width_edges=_width_edges(rows),
+            levels=rows.roles.intervals.levels, width_edges=width_edges,
+            hsic_bandwidth=hsic_bandwidth, sets=rows.roles.sets is not None,
             classes=rows.classes or (),
         )  # fmt: skip
-        found = rows.reduce(lambda: _Reader(empty.empty(), rows), progress).evidence
+        found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
         if found.n + found.n_omitted == 0:
             raise ValueError(f"{rows.name}: there are no rows to score")
         found.source.update(rows.to_dict())
         return found
 
     @property
-    def _counted(self) -> streaming.Scorecard | streaming.Intervals:
-        return self.scorecard if self.scorecard.n or self.intervals is None else self.intervals
+    def _counted(self) -> streaming.Scorecard | streaming.Intervals | streaming.PredictionSets:
+        found = (self.scorecard, self.intervals, self.sets)
+        return max((part for part in found if part is not None), key=lambda part: part.n)
 
     @property
     def n(self) -> int:
@@ -183,49 +216,38 @@ class Evidence:
         y_proba: Any = None,
         *,
         intervals: Any = None,
+        sets: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows to all accumulators, or to none if a row is refused.
 
-        The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., and of
-        `streaming.Intervals`.
+        The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., of
+        `streaming.Intervals`, and of `streaming.PredictionSets`; where there are ``classes``,
+        sets hold these, or bits.
         """
-        batch = self.empty()
-        batch._add(y_true, y_proba, intervals, sample_weight, groups, nan_policy)
-        self.merge(batch)
+        rows = self.empty()
+        batch = Batch(y_true, y_proba, sample_weight, groups, intervals, sets)
+        add_batch(rows, batch, nan_policy)
+        self.merge(rows)
 
-    def _add(
-        self, y_true: Any, y_proba: Any, intervals: Any, weight: Any, groups: Any,
-        nan_policy: NanPolicy,
-    ) -> None:  # fmt: skip
-        if y_proba is not None:
-            self._add_scores(y_true, y_proba, weight, groups, nan_policy == "omit")
-            for part in (self.spectrum, self.assessment):
-                if part is not None:
-                    part.update(y_true, y_proba, sample_weight=weight, nan_policy=nan_policy)
-        if self.intervals is not None and intervals is not None:
-            self.intervals.update(y_true, intervals, sample_weight=weight, nan_policy=nan_policy)
+    def _leave_out(self, name: str, reason: str) -> None:
+        setattr(self, name, None)
+        # Of several reasons the same one whatever came first.
+        self.left_out[name] = min(reason, self.left_out.get(name, reason))
 
-    def _add_scores(self, y_true: Any, y_proba: Any, weight: Any, groups: Any, omit: bool) -> None:
-        state = self.scorecard._state
-        if groups is None:
-            state.update(y_true, y_proba, weight, omit)
-            return
-        codes, keys = group_codes(groups, omit=omit)
-        if (codes < 0).any():  # rows without a key are left out
-            y_true = np.where(codes < 0, np.nan, np.asarray(y_true, np.float64))
-        state.update(y_true, y_proba, weight, omit)
-        of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
-        parts = of_group.by_group(y_true, y_proba, weight, omit, codes, len(keys))
-        for key, part in zip(keys, parts[:-1], strict=True):
-            if part.n or part.n_omitted:
-                self._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
+    @property
+    def _too_many_boxes(self) -> str:
+        bandwidth = self._settings["hsic_bandwidth"]
+        return f"the widths are spread over too many bandwidths of {bandwidth:g}; choose a larger"
 
-    def _add_group(self, key: Any, card: streaming.Scorecard) -> None:
-        known = self.groups.setdefault(key, card)
-        if known is not card:
+    def _add_group(self, key: Any, card: streaming.Scorecard, *, keep: bool = True) -> None:
+        """Add the rows of a group; a card that is another's is copied only if it is to stay."""
+        known = self.groups.get(key)
+        if known is None:
+            self.groups[key] = card if keep else card.copy()
+        else:
             known.merge(card)
 
     def empty(self) -> Self:
@@ -239,17 +261,39 @@ class Evidence:
         if self.classes != other.classes:
             raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
         mine, others = dict(self._parts()), dict(other._parts())
-        for name in sorted(mine.keys() ^ others.keys()):
+        left_out = {**other.left_out, **self.left_out}
+        for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
             raise ValueError(f"cannot merge: only one of the two has gathered the {name}")
+        self._check_widths(other)
         # Aside, so that whatever is refused leaves all as it was.
-        merged = {name: part.copy().merge(others[name]) for name, part in mine.items()}
-        self.scorecard = self.scorecard.copy().merge(other.scorecard)
+        scorecard = self.scorecard.copy().merge(other.scorecard)
+        merged = {}
+        for name in mine.keys() - left_out.keys():
+            try:
+                merged[name] = mine[name].copy().merge(others[name])
+            except ValueError:
+                if name != "coverage_hsic":
+                    raise
+                left_out[name] = self._too_many_boxes
+        self.scorecard = scorecard
         for name, part in merged.items():
             setattr(self, name, part)
+        for name, reason in left_out.items():
+            self._leave_out(name, min(reason, other.left_out.get(name, reason)))
         for key, group in other.groups.items():
-            self._add_group(key, group.copy())
+            self._add_group(key, group, keep=False)
         self._merge_source(other.source)
         return self
+
+    def _check_widths(self, other: Self) -> None:
+        """What is chosen from the first rows of a table may differ from that of another."""
+        for name in ("width_edges", "hsic_bandwidth"):
+            mine, others = self._settings[name], other._settings[name]
+            if mine != others:
+                raise ValueError(
+                    f"cannot merge: {name} is {mine} here and {others} there; "
+                    f"read all tables with the same (--{name.replace('_', '-')})"
+                )
 
     def _merge_source(self, other: dict[str, Any]) -> None:
         files = self.source["files"]
@@ -277,6 +321,7 @@ class Evidence:
             "settings": self._settings,
             "classes": list(self.classes),
             "groups": keys,
+            "left_out": self.left_out,
             "source": self.source,
         }
         return _evidence_bytes.pack(head, states)
@@ -294,6 +339,8 @@ class Evidence:
         try:
             made = cls(classes=head["classes"], **head["settings"])
             made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
+            for name, reason in head["left_out"].items():
+                made._leave_out(name, reason)
             for name, part in made._parts():
                 setattr(made, name, type(part).from_bytes(states[name]))
             for i, key in enumerate(head["groups"]):
@@ -326,48 +373,3 @@ class Evidence:
 def sorted_keys(keys: Collection[Any]) -> list[Any]:
     """Return the keys in order; of several kinds, kind by kind."""
     return sorted(keys, key=lambda key: (type(key).__name__, key))
-
-
-def _plain_key(key: Any) -> Any:
-    return key if isinstance(key, (bool, int, float, str)) else str(key)
-
-
-def _width_edges(rows: Scan) -> list[float]:
-    """Edges that cut the widths of the first rows, at the first level, into four like parts."""
-    if not rows.roles.intervals.levels or not rows.can_be_read_again:
-        return []
-    bounds = rows.roles.intervals
-    for columns in rows.columns():
-        low, high = (np.asarray(columns[names[0]], float) for names in (bounds.low, bounds.high))
-        widths = high - low
-        widths = widths[np.isfinite(widths) & (widths > 0)]
-        cuts = np.quantile(widths, [0.25, 0.5, 0.75]) if widths.size else np.empty(0)
-        return [float(f"{edge:.3g}") for edge in np.unique(cuts)]
-    return []
-
-
-E = TypeVar("E", bound=Evidence)
-
-
-class _Reader(Generic[E]):
-    """Evidence that takes columns as they were read."""
-
-    def __init__(self, evidence: E, rows: Scan) -> None:
-        self.evidence = evidence
-        self._rows = rows
-
-    def take(self, columns: Columns) -> int:
-        reading = self._rows.reading
-        batch: Batch = reading.batch(columns)
-        if reading.skip_missing:
-            missing = self.evidence.source["missing"]
-            for name in self._rows.roles.columns:
-                missing[name] = missing.get(name, 0) + count_missing(columns[name])
-        self.evidence._add(
-            batch.y_true, batch.y_proba, batch.intervals, batch.sample_weight, batch.groups,
-            "omit" if reading.skip_missing else "raise",
-        )  # fmt: skip
-        return batch.n
-
-    def merge(self, other: Self) -> None:
-        self.evidence.merge(other.evidence)

@@ -23,6 +23,16 @@ def _names(_ctx: click.Context, _parameter: click.Parameter, text: str | None) -
     return None if text is None else [name.strip() for name in text.split(",")]
 
 
+def _numbers(
+    ctx: click.Context, parameter: click.Parameter, text: str | None
+) -> list[float] | None:
+    names = _names(ctx, parameter, text)
+    try:
+        return None if names is None else [float(name) for name in names]
+    except ValueError as error:
+        raise click.BadParameter("numbers with commas between, as 1,2,5") from error
+
+
 _ROLES = (
     click.option("--label", metavar="COLUMN", help="What happened: 0 and 1, or names of classes."),
     click.option("--weight", metavar="COLUMN", help="How many rows a row counts for."),
@@ -48,6 +58,20 @@ _INTERVALS = (
         "--interval-level", "level", multiple=True, type=float, metavar="LEVEL",
         help="Nominal level, likewise; not needed for names like low_90.",
     ),
+    click.option(
+        "--width-edges", metavar="NUMBERS", callback=_numbers,
+        help="Coverage by width: where to cut, as 1,2,5.  [default: quartiles of the first rows]",
+    ),
+    click.option(
+        "--hsic-bandwidth", type=float, metavar="WIDTH",
+        help="Differences of widths that matter to HSIC.  [default: those of the quartiles]",
+    ),
+)  # fmt: skip
+
+
+_SETS = click.option(
+    "--set", "sets", metavar="COLUMN",
+    help="Prediction sets: lists of classes, or whole numbers with a bit for each class.",
 )  # fmt: skip
 
 
@@ -62,6 +86,7 @@ def role_options(*, prob: bool = True) -> Callable[[F], F]:
                 help="The probabilities of all classes, as p0,p1,p2.",
             ),
             *_INTERVALS,
+            _SETS,
         ]  # fmt: skip
 
     def add(function: F) -> F:
@@ -112,10 +137,11 @@ def gathered(
         for other in others:
             first.merge(other)
         return first
+    widths = {name: options.pop(name, None) for name in ("width_edges", "hsic_bandwidth")}
     rows = scanned(files, options)
     show_notes(rows.notes())
     with progress_bar(rows.n_rows) as progress:
-        return Evidence.of(rows, gather=gather, n_bins=n_bins, progress=progress)
+        return Evidence.of(rows, gather=gather, n_bins=n_bins, progress=progress, **widths)
 
 
 def _is_state(name: str) -> bool:

@@ -103,6 +103,7 @@ def _scans(
         scans = {
             name: scan(file, prob=prob, **roles) for name, file in zip(names, files, strict=True)
         }
+    scans = {name: found.of_probabilities() for name, found in scans.items()}
     for name, found in scans.items():
         show_notes([f"{name}: {', '.join(found.notes())}"])
     return scans

@@ -48,6 +48,7 @@ def command(
     calibrant score prices.parquet --label price --low low_90 --high high_90
     """
     from calibrant.commands._conditions import parse_condition
+    from calibrant.commands._coverage import coverage_content, coverage_lines
     from calibrant.commands._output import (
         check_writable,
         echo_json,
@@ -55,7 +56,6 @@ def command(
         write_file,
     )
     from calibrant.evidence import EVERYTHING
-    from calibrant.report._section import json_ready
     from calibrant.scorecards import check_level
 
     checks = [parse_condition(text) for text in conditions]
@@ -66,20 +66,19 @@ def command(
     if save_state is not None:
         write_file(save_state, evidence.to_bytes())
     card = evidence.result(confidence_level) if evidence.scorecard.n else None
-    bounds = evidence.intervals
-    summary = None if bounds is None else bounds.result(ci_level=confidence_level)
     if checks and card is None:
         raise ValueError("--fail-if needs probabilities, and there are none")
     if as_json:
         content: dict[str, Any] = {"schema": "calibrant.scorecard/1", "source": evidence.source}
         content["scorecard"] = None if card is None else card.to_dict()
-        content["intervals"] = None if summary is None else json_ready(summary.to_dict())
-        echo_json(content)
+        echo_json({**content, **coverage_content(evidence, confidence_level)})
     else:
         if card is not None:
             show_scorecard(card)
-        if summary is not None:
-            click.echo(str(summary))
+            if evidence.intervals is not None or evidence.sets is not None:
+                click.echo()
+        for line in coverage_lines(evidence, confidence_level):
+            click.echo(line)
     failed = [check.found(card) for check in checks if card is not None and check.holds(card)]
     for line in failed:
         click.secho(f"failed: {line}", fg="red", err=True)

@@ -29,6 +29,7 @@ def inspect(file: str) -> None:
 
 
 def _view(state: Any) -> dict[str, Any]:
+    from calibrant.commands._coverage import coverage_content
     from calibrant.evidence import Evidence
     from calibrant.report._section import json_ready
 
@@ -36,6 +37,7 @@ def _view(state: Any) -> dict[str, Any]:
     if isinstance(state, Evidence):
         about = {"classes": list(state.classes), "source": state.source}
         result = state.result().to_dict() if state.scorecard.n else None
-        return {**size, **about, "result": result}
+        coverage = coverage_content(state, 0.95) if state.n else {}
+        return {**size, **about, "result": result, **coverage}
     result = json_ready(state.result().to_dict()) if state.n else None
     return {**size, "parameters": json_ready(state._parameters()), "result": result}

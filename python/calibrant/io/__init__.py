@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
 
 from calibrant._groups import group_codes
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
+from calibrant.io._interval_roles import IntervalRoles
 from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
 from calibrant.io._roles import Roles, find_roles
+from calibrant.io._sets import check_sets
 from calibrant.io._sources import open_source
 
 __all__ = ["Batch", "Missing", "Roles", "Scan", "scan"]
@@ -67,6 +70,13 @@ class Scan:
         """Whether the probabilities are of more classes than one."""
         prob = self.roles.prob
         return len(prob) > 1 or (len(prob) == 1 and self._source.kinds[prob[0]] == "list")
+
+    def of_probabilities(self) -> Scan:
+        """Return it without prediction intervals and sets, which then are not read."""
+        if not self.roles.prob:
+            raise ValueError(f"{self.name}: there are no probabilities; name them with --prob")
+        roles = replace(self.roles, sets=None, intervals=IntervalRoles())
+        return Scan(self._source, roles, (self.classes, self._classes_found), self.missing)
 
     def notes(self) -> list[str]:
         """Return a line for each role: which column, and how it was found."""
@@ -145,7 +155,8 @@ class Scan:
             text = text.replace(f"intervals{end}", f"column {', '.join(names)!r}")
         prob = ", ".join(roles.prob)
         arguments = {"y_true": roles.label, "y_proba": prob, "sample_weight": roles.weight}
-        for argument, column in {**arguments, "groups": roles.group}.items():
+        arguments |= {"groups": roles.group, "sets": roles.sets}
+        for argument, column in arguments.items():
             text = re.sub(rf"\b{argument}\b", f"column {column!r}", text)
         text = _ROW.sub(lambda match: f"row {first_row + int(match[1])}{match[2]}", text)
         text = text.replace('nan_policy="omit"', 'missing="skip" (--missing skip)')
@@ -185,6 +196,7 @@ def scan(
     prob: str | Sequence[str] | None = None,
     weight: str | None = None,
     group: str | None = None,
+    sets: str | None = None,
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
@@ -210,6 +222,9 @@ def scan(
         The column of weights.
     group : str, optional
         The column of keys of groups; never guessed.
+    sets : str, optional
+        The column of prediction sets: lists of classes, or whole numbers in which bit c stands
+        for class c.
     low, high : str or sequence of str, optional
         The columns of lower and of upper bounds of prediction intervals, one for each level.
     level : float or sequence of float, optional
@@ -233,9 +248,12 @@ def scan(
         raise ValueError(f"missing must be 'refuse' or 'skip', got {missing!r}")
     source = open_source(table)
     roles = find_roles(
-        source, label=label, prob=prob, weight=weight, group=group, low=low, high=high, level=level
-    )
+        source, label=label, prob=prob, weight=weight, group=group, sets=sets, low=low, high=high,
+        level=level,
+    )  # fmt: skip
     _check_kinds(source, roles)
+    if roles.sets is not None:
+        check_sets(source, roles.sets)
     return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)
 
 

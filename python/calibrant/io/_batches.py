@@ -11,6 +11,7 @@ import numpy as np
 from calibrant._labels import class_codes
 from calibrant.io._parts import Columns, Source
 from calibrant.io._roles import Roles
+from calibrant.io._sets import as_sets
 
 __all__ = ["Batch", "Reading", "choose_classes", "count_missing"]
 
@@ -24,10 +25,11 @@ class Batch:
 
     y_true: Any
     y_proba: Any
-    sample_weight: Any
-    groups: Any
-    n: int
+    sample_weight: Any = None
+    groups: Any = None
     intervals: Any = None
+    sets: Any = None
+    n: int = 0
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Reading:
         bounds = roles.intervals
         low, high = (_side_by_side(columns, names) for names in (bounds.low, bounds.high))
         intervals = None if low is None else (low, high)
-        return Batch(label, y_proba, weight, group, len(columns[roles.label]), intervals)
+        sets = None if roles.sets is None else as_sets(columns[roles.sets])
+        return Batch(label, y_proba, weight, group, intervals, sets, len(columns[roles.label]))
 
 
 def _side_by_side(columns: Columns, names: Sequence[str]) -> Any:

@@ -60,7 +60,7 @@ class _Reader:
         self._used += n
         whole = self._batch
         y_true, weight = _cut(whole.y_true, rows), _cut(whole.sample_weight, rows)
-        return Batch(y_true, _cut(whole.y_proba, rows), weight, None, n)
+        return Batch(y_true, _cut(whole.y_proba, rows), weight, n=n)
 
 
 def _cut(column: Any, rows: slice) -> Any:

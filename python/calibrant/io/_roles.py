@@ -20,9 +20,11 @@ _PROBS = (
     "y_proba", "y_prob", "proba", "prob", "p", "probability", "probs", "probas", "probabilities",
     "y_score", "score", "forecast", "prediction", "pred", "y_pred", "confidence",
 )  # fmt: skip
+_SETS = ("prediction_set", "prediction_sets", "pred_set", "set", "sets")
 _WEIGHTS = ("sample_weight", "weight", "weights", "w")
 _NUMBERED = re.compile(r"(.*?)[_. ]?(\d+)")
 _NUMBERS: tuple[Kind, ...] = ("float", "integer", "boolean")
+_LISTS: tuple[Kind, ...] = ("list",)
 
 
 @dataclass(frozen=True)
@@ -34,9 +36,9 @@ class Roles:
     label : str
     prob : tuple of str
         One column: probabilities of class 1, or lists with one for each class. Several: one for
-        each class. None: there are intervals only.
+        each class. None: there are intervals, or sets, only.
     intervals : IntervalRoles
-    weight, group : str or None
+    weight, group, sets : str or None
     found : dict of str
         By role: "given", or "guessed from its name" and the like.
     """
@@ -45,6 +47,7 @@ class Roles:
     prob: tuple[str, ...]
     weight: str | None = None
     group: str | None = None
+    sets: str | None = None
     intervals: IntervalRoles = field(default_factory=IntervalRoles)
     found: dict[str, str] = field(default_factory=dict)
 
@@ -52,7 +55,7 @@ class Roles:
     def columns(self) -> tuple[str, ...]:
         """All columns that must be read, each once."""
         bounds = (*self.intervals.low, *self.intervals.high)
-        named = (self.label, *self.prob, self.weight, self.group, *bounds)
+        named = (self.label, *self.prob, self.weight, self.group, self.sets, *bounds)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
@@ -63,7 +66,7 @@ class Roles:
 
     def lines(self) -> Iterator[str]:
         """Say it as text, a line for each role."""
-        for role in ("label", "prob", "weight", "group"):
+        for role in ("label", "prob", "weight", "group", "sets"):
             value = getattr(self, role)
             if value:
                 names = value if isinstance(value, str) else ", ".join(value)
@@ -77,6 +80,7 @@ class Roles:
             "prob": list(self.prob),
             "weight": self.weight,
             "group": self.group,
+            "sets": self.sets,
             "intervals": self.intervals.to_dict(),
             "found": dict(self.found),
         }
@@ -89,6 +93,7 @@ def find_roles(
     prob: str | Sequence[str] | None = None,
     weight: str | None = None,
     group: str | None = None,
+    sets: str | None = None,
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
@@ -96,30 +101,35 @@ def find_roles(
     """Check the columns that were named, and guess the others."""
     kinds = source.kinds
     found: dict[str, str] = {}
-    for role, name in {"label": label, "weight": weight, "group": group}.items():
+    given = {"label": label, "weight": weight, "group": group, "sets": sets}
+    for role, name in given.items():
         if name is not None:
             known_column(source, name)
             found[role] = "given"
-    intervals = _find_intervals(source, low, high, level, {label, weight, group})
-    bounds = {*intervals.low, *intervals.high}
+    intervals = _find_intervals(source, low, high, level, set(given.values()))
     if weight is None:
-        weight = _by_name(kinds, _WEIGHTS, {label, group}, _NUMBERS)
+        weight = _by_name(kinds, _WEIGHTS, {label, group, sets}, _NUMBERS)
         if weight is not None:
             found["weight"] = "guessed from its name"
+    probs = (prob,) if isinstance(prob, str) else tuple(prob or ())
+    if sets is None:
+        sets = _by_name(kinds, _SETS, {label, group, *probs}, _LISTS)
+        if sets is not None:
+            found["sets"] = "guessed from its name"
+    others = {weight, group, sets, *intervals.low, *intervals.high}
     if prob is not None:
-        probs = (prob,) if isinstance(prob, str) else tuple(prob)
         for name in probs:
             known_column(source, name)
         found["prob"] = "given"
     else:
-        taken = {label, weight, group, *bounds}
-        probs, found["prob"] = _guess_prob(source, taken, needed=not intervals.levels)
+        needed = not intervals.levels and sets is None
+        probs, found["prob"] = _guess_prob(source, {label, *others}, needed=needed)
     if label is None:
-        taken = {*probs, weight, group, *bounds}
-        label, found["label"] = _guess_label(source, taken, is_number=not probs)
+        is_number = not probs and bool(intervals.levels)
+        label, found["label"] = _guess_label(source, {*probs, *others}, is_number=is_number)
     if label in probs:
         raise ValueError(f"{source.name}: column {label!r} cannot be label and probability at once")
-    return Roles(label, probs, weight, group, intervals, found)
+    return Roles(label, probs, weight, group, sets, intervals, found)
 
 
 def _find_intervals(

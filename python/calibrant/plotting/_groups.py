@@ -124,6 +124,7 @@ class GroupsDisplay(Display[Scorecard]):
         )  # fmt: skip
         ax.grid(visible=False, axis="y")
         ax.tick_params(axis="y", length=0)
+        ax.locator_params(axis="x", nbins=6)
         more = len(self.result.groups) - len(shown)
         left_out = f", {more} more not shown" if more else ""
         level = f"{100 * self.result.confidence_level:g}% intervals"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,6 +35,7 @@ def draw_rows(
     ax.set_yticks(range(len(covered)), labels, parse_math=False)
     ax.set_ylim(len(covered) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    ax.locator_params(axis="x", nbins=5)  # coverages have many digits
     return points, intervals
 
 
@@ -108,6 +108,4 @@ class SizeGroupsDisplay(Display[SizeGroups]):
 
 
 def _span(least: float, largest: float) -> str:
-    if least == largest or math.isinf(largest):
-        return f"{least:.4g}" if least == largest else f"from {least:.4g}"
-    return f"{least:.4g} to {largest:.4g}"
+    return f"{least:.4g}" if least == largest else f"{least:.4g} to {largest:.4g}"

@@ -172,6 +172,16 @@ DEFINITIONS: dict[str, Definition] = {
         "HSIC",
         "Hilbert-Schmidt independence criterion with Gaussian kernels, of the width and the "
         "indicator of coverage: 0 if they are independent.",
+        "dependence.md",
+    ),
+    "set_coverage": Definition(
+        "coverage of sets",
+        "The share of rows whose prediction set holds the class that happened.",
+        "intervals.md",
+    ),
+    "set_size": Definition(
+        "size of sets",
+        "The number of classes in a prediction set; an empty set covers nothing.",
         "intervals.md",
     ),
     "interval": Definition(

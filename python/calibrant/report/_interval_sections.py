@@ -132,25 +132,25 @@ def hsic(view: View) -> Section | None:
     """Does coverage depend on width?"""
     accumulator = getattr(view.evidence, "coverage_hsic", None)
     if accumulator is None:
-        return None
+        reason = getattr(view.evidence, "left_out", {}).get("coverage_hsic")
+        return None if reason is None else _hsic_section((), (f"It is left out: {reason}.",))
     try:
         found: Any = accumulator.result()
     except ValueError as error:
         return _hsic_section((), (str(error),))
     levels = getattr(found, "levels", (found,))
-    names: list[float | None] = [None] * len(levels)
-    if view.intervals is not None and len(view.intervals) == len(levels):
-        names = [level.confidence_level for level in view.intervals.levels]
+    assert view.intervals is not None  # the same rows
     numbers = tuple(
         Number(
-            f"hsic_{i if name is None else f'{name:g}'}",
-            "HSIC" if name is None else f"HSIC at {_percent(name)}",
+            f"hsic_{nominal.confidence_level:g}",
+            f"HSIC at {_percent(nominal.confidence_level)}",
             None if math.isnan(level.hsic) else level.hsic,
-            explanation="0: coverage does not depend on width",
+            explanation="0: coverage does not depend on width; "
+            f"bandwidth of the widths {level.bandwidths[0]:.4g}",
             reason=level.reason or "",
             definition="hsic",
         )
-        for i, (name, level) in enumerate(zip(names, levels, strict=True))
+        for nominal, level in zip(view.intervals.levels, levels, strict=True)
     )
     return _hsic_section(numbers, ())
 
@@ -160,8 +160,9 @@ def _hsic_section(numbers: tuple[Number, ...], notes: tuple[str, ...]) -> Sectio
         "hsic",
         "Dependence of coverage on width",
         "The Hilbert-Schmidt independence criterion between the width of an interval and whether "
-        "it covers. It needs no groups, and sees dependence of any form.",
+        "it covers. It needs no groups, and sees dependence of any form between widths that "
+        "differ by about the bandwidth or more.",
         numbers,
         notes=notes,
-        definition="docs/intervals.md",
+        definition="docs/dependence.md",
     )

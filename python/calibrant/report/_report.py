@@ -63,8 +63,8 @@ class Report:
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
             ``source`` (a dict, recorded in the report), as `calibrant.evidence.Evidence` has;
             optionally ``assessment``, needed for the model against the source of several
-            classes, ``intervals`` and ``coverage_hsic``. Where the scorecard has no rows, the
-            report is about intervals.
+            classes, ``intervals``, ``coverage_hsic`` and ``sets``. Where the scorecard has no
+            rows, the report is about intervals, or sets.
         title : str, optional
         confidence_level : float
             Of the intervals.
@@ -76,10 +76,11 @@ class Report:
         """
         view = View(evidence, confidence_level)
         found = (section(view) for section in SECTIONS)
-        counted = evidence.scorecard if view.has_probabilities else evidence.intervals
-        what = "probabilities" if view.has_probabilities else "intervals"
+        counted = evidence.scorecard
+        if not view.has_probabilities:
+            counted = getattr(evidence, view.subject)
         return cls(
-            f"Can these {what} be trusted?" if title is None else title,
+            f"Can these {view.subject} be trusted?" if title is None else title,
             verdict_of(view),
             counted.n,
             counted.n_omitted,
@@ -110,12 +111,13 @@ class Report:
         Needs matplotlib and jinja2: ``pip install "calibrant[report]"``. The same evidence gives
         the same text.
         """
+        template = _template("report.html.jinja")  # what is not installed is missed at once
         figures = {
             figure.name: inline_svg(figure)
             for section in self.sections
             for figure in section.figures
         }
-        page: str = _template("report.html.jinja").render(
+        page: str = template.render(
             report=self,
             figures=figures,
             definitions=self._definitions(),

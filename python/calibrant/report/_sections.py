@@ -20,6 +20,7 @@ from calibrant.report._probability_sections import (
     spectrum,
 )
 from calibrant.report._section import Section
+from calibrant.report._set_section import sets
 from calibrant.report._view import View
 
 __all__ = ["SECTIONS"]
@@ -42,4 +43,5 @@ SECTIONS: list[SectionFunction] = [
     intervals,
     by_width,
     hsic,
+    sets,
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
 from calibrant.assessment import Assessment
@@ -40,7 +42,7 @@ class Verdict:
     kind : str
         "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
         intervals "under-covering", "over-covering", "calibrated" or "miscalibrated"; of
-        several models "comparison".
+        sets "sets", as what they promise is not known; of several models "comparison".
     headline : str
         The verdict in a sentence.
     sentence : str
@@ -57,12 +59,12 @@ class Verdict:
 
 
 def verdict_of(view: View) -> Verdict:
-    """Return the verdict on probabilities, or where there are none on intervals.
+    """Return the verdict on probabilities, or where there are none on intervals or sets.
 
     Without an assessment Spiegelhalter's and the KS test decide.
     """
     if not view.has_probabilities:
-        return _on_intervals(view)
+        return _on_intervals(view) if view.subject == "intervals" else _on_sets(view)
     card, ks, assessment = view.card, view.ks, view.assessment
     kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
     parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
@@ -81,6 +83,23 @@ def _on_intervals(view: View) -> Verdict:
     )
     kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
     return Verdict(kind, INTERVAL_HEADLINES[kind], f"They hold what happened in {shown}.")
+
+
+def _on_sets(view: View) -> Verdict:
+    """What they cover; what they promised is not known."""
+    assert view.sets is not None
+    coverage, size = view.sets.coverage, view.sets.size
+    levels = zip(*map(np.atleast_1d, (coverage.value, size.value, size.empty)), strict=True)
+    shown = [
+        (f"{100 * value:.4g}%", f"{mean:.3g}", f"{100 * empty:.3g}%")
+        for value, mean, empty in levels
+    ]
+    covered, means, empty = (", ".join(numbers) for numbers in zip(*shown, strict=True))
+    return Verdict(
+        "sets",
+        f"These sets hold what happened in {covered} of all rows.",
+        f"They name {means} classes on average; {empty} of them are empty.",
+    )
 
 
 def _by_angle(

@@ -9,6 +9,7 @@ from typing import Any
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
 from calibrant._interval_summary import IntervalSummary
+from calibrant._set_results import SetSummary
 from calibrant.assessment import Assessment
 from calibrant.scorecards import Scorecard
 
@@ -22,8 +23,8 @@ class View:
     ----------
     evidence
         Has ``scorecard``, ``table``, ``spectrum`` and ``groups``, accumulators of the same
-        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``classes`` and
-        ``source``.
+        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``,
+        ``classes`` and ``source``.
     confidence_level : float
     """
 
@@ -38,9 +39,11 @@ class View:
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether there are rows with probabilities; else there are intervals only."""
+        """Whether there are rows with probabilities; else there are intervals or sets only."""
         scorecard = getattr(self.evidence, "scorecard", None)
-        return self.intervals is None or (scorecard is not None and scorecard.n > 0)
+        if self.intervals is None and self.sets is None:
+            return True
+        return scorecard is not None and scorecard.n > 0
 
     @cached_property
     def intervals(self) -> IntervalSummary | None:
@@ -50,6 +53,22 @@ class View:
             return None
         summary: IntervalSummary = accumulator.result(ci_level=self.confidence_level)
         return summary
+
+    @cached_property
+    def sets(self) -> SetSummary | None:
+        """The summary of prediction sets, where there are some."""
+        accumulator = getattr(self.evidence, "sets", None)
+        if accumulator is None or accumulator.n == 0:
+            return None
+        summary: SetSummary = accumulator.result(ci_level=self.confidence_level)
+        return summary
+
+    @property
+    def subject(self) -> str:
+        """What the report is about in the first place."""
+        if self.has_probabilities:
+            return "probabilities"
+        return "sets" if self.intervals is None else "intervals"
 
     @cached_property
     def card(self) -> Scorecard:
