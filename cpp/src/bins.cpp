@@ -29,6 +29,11 @@ std::size_t cell_of(double score, std::size_t n_cells) {
     return static_cast<std::uint32_t>(static_cast<std::int32_t>(raised < last ? raised : last));
 }
 
+// The first guide cell whose left end is at least the edge; n_guide_cells if there is none.
+std::size_t first_cell_from(double edge) {
+    return static_cast<std::size_t>(std::ceil(std::clamp(edge, 0.0, 1.0) * n_guide_cells));
+}
+
 // The last bin whose left edge is at most the score, searched in [first, last].
 std::uint32_t bin_between(const std::vector<double>& edges, std::uint32_t first, std::uint32_t last,
                           double score) {
@@ -222,19 +227,20 @@ Bins::Bins(std::vector<double> edges, const char* argument) {
     }
     const auto lookup = std::make_shared<Lookup>();
     const auto last = static_cast<std::uint32_t>(edges.size() - 2);
-    lookup->guide.resize(n_guide_cells + 1);
-    std::uint32_t bin = 0;
-    for (std::size_t cell = 0; cell < n_guide_cells; ++cell) {
-        const double left = static_cast<double>(cell) / static_cast<double>(n_guide_cells);
-        while (bin < last && edges[bin + 1] <= left) ++bin;
-        lookup->guide[cell] = bin;
+    auto& guide = lookup->guide;
+    guide.assign(n_guide_cells + 1, last);
+    std::size_t cell = 0;
+    for (std::uint32_t bin = 0; bin < last; ++bin) {
+        const std::size_t end = first_cell_from(edges[bin + 1]);
+        for (; cell < end; ++cell) guide[cell] = bin;
     }
-    lookup->guide[n_guide_cells] = last;
     lookup->ends.assign(edges.begin() + 1, edges.end());
     lookup->ends.back() = std::numeric_limits<double>::infinity();
-    for (std::size_t cell = 0; cell < n_guide_cells; ++cell) {
-        lookup->one_step = lookup->one_step && lookup->guide[cell + 1] - lookup->guide[cell] <= 1;
+    std::uint32_t most_steps = 0;
+    for (std::size_t k = 0; k < n_guide_cells; ++k) {
+        most_steps = std::max(most_steps, guide[k + 1] - guide[k]);
     }
+    lookup->one_step = most_steps <= 1;
     lookup->edges = std::move(edges);
     lookup_ = lookup;
 }

@@ -59,7 +59,11 @@ public:
             Reliability::Bin& bin = total_.table_[k];
             score_sums_[k].add_to(bin.scores);
         }
-        result.merge(total_);
+        if (result.n_ == 0 && result.omitted_ == 0) {
+            result = std::move(total_);
+        } else {
+            result.merge(total_);
+        }
     }
 
 private:
@@ -170,8 +174,9 @@ ExactSum Reliability::total_weight() const {
 double Reliability::mean_gap() const {
     ExactSum gaps;
     for (const Bin& bin : table_) {
+        if (bin.n == 0) continue;
         const ExactSum difference = excess(bin);
-        if (difference.value().high < 0.0) {
+        if (difference.is_negative()) {
             gaps.subtract(difference);
         } else {
             gaps.merge(difference);

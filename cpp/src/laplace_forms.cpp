@@ -1,8 +1,11 @@
 #include "laplace_forms.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "calibrant/dependence_kernels.hpp"
 #include "calibrant/kernels.hpp"
@@ -17,11 +20,51 @@ void expm1_in_place(std::vector<double>& x) {
     kernels().dependence->expm1(x.data(), x.size(), x.data());
 }
 
+// Below, comparing is as fast as counting digits.
+constexpr std::size_t rows_worth_digits = 4096;
+
+struct Keyed {
+    std::uint64_t key;
+    std::uint32_t row;
+};
+
+// Ordered as the doubles are, where -0 is 0.
+std::uint64_t key_of(double x) {
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);
+    return (bits & sign) != 0 ? ~bits : bits | sign;
+}
+
+// By digits from the last to the first, each time in the order there was.
+void sort_by_digits(std::vector<Keyed>& items) {
+    constexpr int digit_bits = 11;
+    std::vector<Keyed> sorted(items.size());
+    for (int shift = 0; shift < 64; shift += digit_bits) {
+        std::array<std::uint32_t, std::size_t{1} << digit_bits> places{};
+        const auto digit = [&](const Keyed& item) {
+            return item.key >> shift & (places.size() - 1);
+        };
+        for (const Keyed& item : items) ++places[digit(item)];
+        if (places[digit(items[0])] == items.size()) continue;
+        std::uint32_t before = 0;
+        for (std::uint32_t& place : places) place = std::exchange(before, before + place);
+        for (const Keyed& item : items) sorted[places[digit(item)]++] = item;
+        items.swap(sorted);
+    }
+}
+
 std::vector<std::uint32_t> ascending(const double* x, std::size_t n) {
     std::vector<std::uint32_t> order(n);
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    std::stable_sort(order.begin(), order.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return x[a] < x[b]; });
+    if (n < rows_worth_digits) {
+        std::iota(order.begin(), order.end(), std::uint32_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return x[a] < x[b]; });
+        return order;
+    }
+    std::vector<Keyed> items(n);
+    for (std::size_t i = 0; i < n; ++i) items[i] = {key_of(x[i]), static_cast<std::uint32_t>(i)};
+    sort_by_digits(items);
+    for (std::size_t k = 0; k < n; ++k) order[k] = items[k].row;
     return order;
 }
 

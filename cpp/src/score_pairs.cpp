@@ -126,6 +126,17 @@ public:
                       [&](const Bits* begin, const Bits* end) { to = std::copy(begin, end, to); });
     }
 
+    // The keys in cells that are wanted.
+    void find(std::size_t list, const std::vector<std::uint8_t>& wanted, bool hit,
+              std::vector<ScoreKey>& found) const {
+        for_each_page(list, [&](const Bits* begin, const Bits* end) {
+            for (; begin != end; ++begin) {
+                const auto score = std::bit_cast<double>(*begin);
+                if (wanted[cell_of_score(score)] != 0) found.push_back(ScoreKey::of(score, hit));
+            }
+        });
+    }
+
 private:
     static constexpr std::size_t page_keys = 512;
     static constexpr std::size_t page_bytes = page_keys * sizeof(Bits);
@@ -248,28 +259,6 @@ private:
     std::vector<Bits> sorted_;
 };
 
-void scatter(const ScoredRows& rows, const CellBuckets& buckets, std::vector<Pages>& pages,
-             Poll poll) {
-    for_each_block(
-        rows, pages.size(), poll,
-        [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-            const Ahead ahead = next_block(rows.events, row + block.events() + block.omitted());
-            alignas(64) std::uint32_t cell[block_rows];
-            Pages& mine = pages[worker];
-            const double* const score = block.score();
-            const std::int32_t* const hit = block.hit();
-            kernels().cells(score, block.n(), cell);
-            for (std::size_t i = 0; i < block.n(); ++i) {
-                if (i % rows_per_prefetch == 0) {
-                    prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
-                }
-                const std::size_t list =
-                    2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);
-                mine.put(list, std::bit_cast<Bits>(score[i] + 0.0));  // no -0.0
-            }
-        });
-}
-
 // Per bucket.
 struct BucketPairs {
     std::uint64_t misses = 0, hits = 0;
@@ -294,31 +283,6 @@ BucketPairs pairs_of(const std::vector<Pages>& pages, std::size_t bucket, PairCo
     const std::span<const Bits> all(keys.data(), result.misses + result.hits);
     result.twice_won = counter.twice_won(all.first(result.misses), all.subspan(result.misses));
     return result;
-}
-
-ScorePairs count_in_buckets(const ScoredRows& rows, const CellBuckets& buckets, Poll poll) {
-    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-    std::vector<Pages> pages;
-    for (std::size_t k = 0; k < workers; ++k) pages.emplace_back(2 * buckets.size());
-    scatter(rows, buckets, pages, poll);
-
-    std::vector<BucketPairs> of_bucket(buckets.size());
-    std::vector<PairCounter> counters(workers);
-    std::vector<std::vector<Bits>> keys(workers);
-    for_each_chunk(buckets.size(), 1, workers, poll,
-                   [&](std::size_t worker, std::size_t k, std::size_t) {
-                       of_bucket[k] = pairs_of(pages, k, counters[worker], keys[worker]);
-                       return true;
-                   });
-    ScorePairs total;
-    for (const BucketPairs& bucket : of_bucket) {
-        total.add_pairs(bucket.hits, 2 * total.misses);
-        total.add({0, bucket.twice_won});
-        total.hits += bucket.hits;
-        total.misses += bucket.misses;
-        total.n += bucket.hits + bucket.misses;
-    }
-    return total;
 }
 
 ExactSum exact(const WideProduct& number) {
@@ -366,15 +330,101 @@ ScorePairs count_pairs(const SortedScores& scores, Poll poll) {
     return pairs;
 }
 
-ScorePairs count_pairs(const ScoredRows& rows, Poll poll) {
+struct BucketedScores::Parts {
+    CellBuckets buckets;
+    std::vector<Pages> pages;  // of each worker
+};
+
+BucketedScores::BucketedScores(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+BucketedScores::BucketedScores(BucketedScores&&) noexcept = default;
+BucketedScores& BucketedScores::operator=(BucketedScores&&) noexcept = default;
+BucketedScores::~BucketedScores() = default;
+
+std::optional<BucketedScores> BucketedScores::worth_making(const ScoredRows& rows,
+                                                           std::size_t workers) {
     constexpr std::size_t least_rows = std::size_t{1} << 15;  // below, sorting is as fast
     constexpr std::size_t most_rows = std::numeric_limits<std::uint32_t>::max();
-    if (rows.events.sample_weight == nullptr && rows.scoring != Scoring::pairs &&
-        rows.size() >= least_rows && rows.size() <= most_rows) {
-        const CellBuckets buckets(rows);
-        if (!buckets.crowded()) return count_in_buckets(rows, buckets, poll);
+    if (rows.events.sample_weight != nullptr || rows.scoring == Scoring::pairs ||
+        rows.size() < least_rows || rows.size() > most_rows) {
+        return std::nullopt;
     }
-    return count_pairs(SortedScores(rows, poll), poll);
+    CellBuckets buckets(rows);
+    if (buckets.crowded()) return std::nullopt;
+    auto parts = std::make_unique<Parts>(Parts{std::move(buckets), {}});
+    for (std::size_t k = 0; k < workers; ++k) parts->pages.emplace_back(2 * parts->buckets.size());
+    return BucketedScores(std::move(parts));
+}
+
+void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const std::uint32_t* cell,
+                         const Ahead& ahead) {
+    const CellBuckets& buckets = parts_->buckets;
+    Pages& mine = parts_->pages[worker];
+    const double* const score = block.score();
+    const std::int32_t* const hit = block.hit();
+    for (std::size_t i = 0; i < block.n(); ++i) {
+        if (i % rows_per_prefetch == 0) {
+            prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
+        }
+        const std::size_t list =
+            2 * std::size_t{buckets.of(cell[i])} + static_cast<unsigned>(hit[i]);
+        mine.put(list, std::bit_cast<Bits>(score[i] + 0.0));  // no -0.0
+    }
+}
+
+std::vector<std::vector<ScoreKey>> BucketedScores::in_cells(const std::vector<std::uint8_t>& wanted,
+                                                            Poll poll) const {
+    const auto& [buckets, pages] = *parts_;
+    std::vector<std::uint8_t> wanted_bucket(buckets.size(), 0);
+    for (std::uint32_t cell = 0; cell < wanted.size(); ++cell) {
+        if (wanted[cell] != 0) wanted_bucket[buckets.of(cell)] = 1;
+    }
+    std::vector<std::vector<ScoreKey>> found(pages.size());
+    for_each_chunk(buckets.size(), 1, pages.size(), poll,
+                   [&](std::size_t worker, std::size_t bucket, std::size_t) {
+                       for (const bool hit : {false, true}) {
+                           for (const Pages& part : pages) {
+                               if (wanted_bucket[bucket] == 0) continue;
+                               part.find(2 * bucket + (hit ? 1 : 0), wanted, hit, found[worker]);
+                           }
+                       }
+                       return true;
+                   });
+    return found;
+}
+
+ScorePairs BucketedScores::count_pairs(Poll poll) const {
+    const std::size_t workers = parts_->pages.size();
+    std::vector<BucketPairs> of_bucket(parts_->buckets.size());
+    std::vector<PairCounter> counters(workers);
+    std::vector<std::vector<Bits>> keys(workers);
+    for_each_chunk(of_bucket.size(), 1, workers, poll,
+                   [&](std::size_t worker, std::size_t k, std::size_t) {
+                       of_bucket[k] = pairs_of(parts_->pages, k, counters[worker], keys[worker]);
+                       return true;
+                   });
+    ScorePairs total;
+    for (const BucketPairs& bucket : of_bucket) {
+        total.add_pairs(bucket.hits, 2 * total.misses);
+        total.add({0, bucket.twice_won});
+        total.hits += bucket.hits;
+        total.misses += bucket.misses;
+        total.n += bucket.hits + bucket.misses;
+    }
+    return total;
+}
+
+ScorePairs count_pairs(const ScoredRows& rows, Poll poll) {
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    std::optional<BucketedScores> buckets = BucketedScores::worth_making(rows, workers);
+    if (!buckets) return count_pairs(SortedScores(rows, poll), poll);
+    for_each_block(rows, workers, poll,
+                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                       alignas(64) std::uint32_t cell[block_rows];
+                       kernels().cells(block.score(), block.n(), cell);
+                       const std::size_t next = row + block.events() + block.omitted();
+                       buckets->add(worker, block, cell, next_block(rows.events, next));
+                   });
+    return buckets->count_pairs(poll);
 }
 
 }  // namespace calibrant

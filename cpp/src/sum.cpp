@@ -198,9 +198,15 @@ void ExactSum::merge(const ExactSum& other) {
 }
 
 void ExactSum::subtract(const ExactSum& other) {
-    ExactSum negated = other;
-    for (std::int64_t& limb : negated.limbs_) limb = -limb;
-    merge(negated);
+    if (other.limbs_.empty()) return;
+    if (this == &other) {
+        *this = {};
+        return;
+    }
+    const auto count = static_cast<std::int64_t>(other.limbs_.size());
+    std::int64_t* mine = limbs_from(other.base_, count);
+    for (std::int64_t i = 0; i < count; ++i) mine[i] -= other.limbs_[static_cast<std::size_t>(i)];
+    count_deposits(other.deposits_);
 }
 
 ExactSum operator*(const ExactSum& a, const ExactSum& b) {
@@ -244,13 +250,21 @@ ExactSum::Canonical ExactSum::canonical() const {
     while (low < high && limbs[low] == 0) ++low;
     if (high == 0) return {};
     result.base = carried.base_ + static_cast<std::int64_t>(low);
+    result.digits.reserve(high - low);
     for (std::size_t i = low; i < high; ++i) {
         result.digits.push_back(static_cast<std::uint32_t>(limbs[i]));
     }
     return result;
 }
 
-bool ExactSum::is_zero() const { return canonical().digits.empty(); }
+bool ExactSum::is_zero() const { return limbs_.empty() || canonical().digits.empty(); }
+
+bool ExactSum::is_negative() const {
+    if (limbs_.empty()) return false;
+    ExactSum carried = *this;
+    carried.carry();
+    return carried.limbs_.back() < 0;
+}
 
 Scaled ExactSum::value() const {
     const Canonical sum = canonical();

@@ -4,6 +4,7 @@
 #include "calibrant/cumulative.hpp"
 #include "calibrant/kernels.hpp"
 #include "calibrant/score_cells.hpp"
+#include "calibrant/score_pairs.hpp"
 #include "calibrant/sorted_scores.hpp"
 #include "calibrant/wide_product.hpp"
 
@@ -113,6 +114,9 @@ public:
         }
         if (n_low > 0) low_scores_.add(low_, n_low);
     }
+
+    // Of the last block.
+    [[nodiscard]] const std::uint32_t* cells() const { return cell_; }
 
     void finish_into(std::vector<Cell>& cells, LowScores& low, WalkTests& tests) {
         for (std::uint32_t cell = 0; cell < n_score_cells; ++cell) {
@@ -245,7 +249,7 @@ private:
 class Gathered {
 public:
     Gathered(const ScoredRows& rows, const std::vector<std::uint32_t>& chosen,
-             const std::vector<Cell>& all, Poll poll)
+             const std::vector<Cell>& all, const BucketedScores* buckets, Poll poll)
         : ends_(n_score_cells, 0) {
         std::vector<std::uint8_t> wanted(n_score_cells, 0);
         std::size_t n = 0;
@@ -255,13 +259,9 @@ public:
             n += all[cell].n;
         }
         keys_.resize(n);
-        const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-        std::vector<std::vector<ScoreKey>> of_worker(workers);
-        for_each_block(rows, workers, poll,
-                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                           gather(block, wanted.data(), after(rows, row, block), of_worker[worker]);
-                       });
-        for (const auto& keys : of_worker) {
+        const auto found =
+            buckets != nullptr ? buckets->in_cells(wanted, poll) : gather(rows, wanted, poll);
+        for (const auto& keys : found) {
             for (const ScoreKey key : keys) keys_[ends_[cell_of_score(key.score())]++] = key;
         }
         for_each_chunk(chosen.size(), 1, workers_for(n, 4096), poll,
@@ -288,6 +288,18 @@ public:
     }
 
 private:
+    static std::vector<std::vector<ScoreKey>> gather(const ScoredRows& rows,
+                                                     const std::vector<std::uint8_t>& wanted,
+                                                     Poll poll) {
+        const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+        std::vector<std::vector<ScoreKey>> of_worker(workers);
+        for_each_block(rows, workers, poll,
+                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                           gather(block, wanted.data(), after(rows, row, block), of_worker[worker]);
+                       });
+        return of_worker;
+    }
+
     static void gather(const ScoredBlock& block, const std::uint8_t* wanted, const Ahead& ahead,
                        std::vector<ScoreKey>& keys) {
         alignas(64) std::uint32_t cell[block_rows];
@@ -314,17 +326,19 @@ private:
 }  // namespace
 
 bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
-                     std::vector<CellCount>* counts) {
+                     std::vector<CellCount>* counts, BucketedScores* buckets) {
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::vector<Cell> cells(n_score_cells);
     LowScores low;
     {
         std::vector<CellWorker> team(workers);
-        for_each_block(rows, workers, poll,
-                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                           team[worker].add(block, next_block(rows.events, std::min(row + block.n(),
-                                                                                    rows.size())));
-                       });
+        for_each_block(
+            rows, workers, poll,
+            [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                CellWorker& mine = team[worker];
+                mine.add(block, next_block(rows.events, std::min(row + block.n(), rows.size())));
+                if (buckets != nullptr) buckets->add(worker, block, mine.cells(), {});
+            });
         for (CellWorker& worker : team) worker.finish_into(cells, low, tests);
     }
     CellVariance variance(low.variance.total());
@@ -345,7 +359,7 @@ bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
     if (turns.n + n_low > tests.n / rows_per_gathered) return false;
     std::vector<std::uint32_t> chosen = turns.cells;
     if (n_low != 0) chosen.insert(chosen.begin(), {0, 1});
-    const Gathered gathered(rows, chosen, cells, poll);
+    const Gathered gathered(rows, chosen, cells, buckets, poll);
 
     Walk first;
     if (n_low == 0) {

@@ -36,6 +36,8 @@ namespace calibrant {
 // Whether walk_tests first tries it by cells: many rows, without weights.
 [[nodiscard]] bool worth_cells(const ScoredRows& rows);
 
+class BucketedScores;
+
 // The rows in a score cell, and whether all have the same score.
 struct CellCount {
     std::uint64_t n, hits;
@@ -43,9 +45,11 @@ struct CellCount {
 };
 
 // The same by cells; false, and then only the variance and counts are valid, if too many rows
-// would have to be gathered. Rows without weights. Also gives the cells that hold rows, in order.
+// would have to be gathered. Rows without weights. Also gives the cells that hold rows, in order,
+// and fills buckets, made for the same rows and as many workers as these rows are worth.
 [[nodiscard]] bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
-                                   std::vector<CellCount>* counts = nullptr);
+                                   std::vector<CellCount>* counts = nullptr,
+                                   BucketedScores* buckets = nullptr);
 
 // The walk, over the weight of all rows: where it is after the rows up to each score. The first
 // point is its start, with score 0.

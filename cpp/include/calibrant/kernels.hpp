@@ -119,6 +119,13 @@ struct IntervalTally {
 struct BoxKernels;
 struct DependenceKernels;
 
+// A function at points that lie a stride apart: lane k of the j-th is its value at k stride + j.
+struct alignas(64) SmoothLanes {
+    static constexpr std::size_t n = 8;
+    double at[n];
+};
+inline constexpr std::size_t smooth_tile = 3;
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -184,10 +191,10 @@ struct Kernels {
 
     const BoxKernels* boxes;
     const DependenceKernels* dependence;
-    // f[i] = taps[0] g[i] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[i - d] + g[i + d]),
-    // added in that order.
-    void (*smooth)(const double* g, std::size_t n, const double* taps, std::size_t n_taps,
-                   double* f);
+    // f[j] = taps[0] g[j] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[j - d] + g[j + d]),
+    // added in that order, in each lane; j < stride, a multiple of smooth_tile.
+    void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
+                   SmoothLanes* f);
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

@@ -8,7 +8,11 @@
 // score cells do not tell apart go through SortedScores.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/parallel.hpp"
@@ -29,6 +33,31 @@ struct ScorePairs {
     // The share of the pairs that are won, ties by half, rounded once; NaN where there is none.
     [[nodiscard]] double area() const;
     [[nodiscard]] DoubleDouble wide_area() const;  // with 100 bits
+};
+
+// The scores of rows, put into buckets as blocks of them are read.
+class BucketedScores {
+public:
+    // None where sorting is better.
+    static std::optional<BucketedScores> worth_making(const ScoredRows& rows, std::size_t workers);
+
+    BucketedScores(BucketedScores&&) noexcept;
+    BucketedScores& operator=(BucketedScores&&) noexcept;
+    ~BucketedScores();
+
+    // `cell` is the score cell of each row.
+    void add(std::size_t worker, const ScoredBlock& block, const std::uint32_t* cell,
+             const Ahead& ahead);
+
+    // Of the rows in the cells for which `wanted` is not 0, in no order, what each worker found.
+    [[nodiscard]] std::vector<std::vector<ScoreKey>> in_cells(
+        const std::vector<std::uint8_t>& wanted, Poll poll) const;
+    [[nodiscard]] ScorePairs count_pairs(Poll poll) const;
+
+private:
+    struct Parts;
+    explicit BucketedScores(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
 };
 
 // Throw as for_each_chunk does, and InvalidInput at a bad row.

@@ -33,6 +33,8 @@ enum class SmoothScale { unit, logit };
 
 class SmoothResiduals {
 public:
+    static constexpr std::size_t n_cells = std::size_t{1} << 15;  // between n_cells + 1 points
+
     // Throws as Reliability::update does.
     SmoothResiduals(const ScoredRows& rows, SmoothScale scale, Poll poll);
 
@@ -42,6 +44,7 @@ public:
     [[nodiscard]] double error() const;
 
 private:
+    class Smoother;
     struct Mass {
         std::uint32_t point;
         double residual;

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] Scaled value() const;
     [[nodiscard]] double to_double() const;  // correctly rounded, subnormals and infinity too
     [[nodiscard]] bool is_zero() const;
+    [[nodiscard]] bool is_negative() const;
 
     // Canonical: equal sums give equal bytes, however they were formed.
     void write(Writer& out) const;
