@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "calibrant/check.hpp"
 #include "calibrant/cumulative.hpp"
 #include "calibrant/kernels.hpp"
 #include "calibrant/score_cells.hpp"
@@ -261,6 +262,7 @@ public:
         keys_.resize(n);
         const auto found =
             buckets != nullptr ? buckets->in_cells(wanted, poll) : gather(rows, wanted, poll);
+        require_as_many(chosen, all, found);
         for (const auto& keys : found) {
             for (const ScoreKey key : keys) keys_[ends_[cell_of_score(key.score())]++] = key;
         }
@@ -288,6 +290,21 @@ public:
     }
 
 private:
+    // The rows are read a second time, and somebody may have written to them.
+    static void require_as_many(const std::vector<std::uint32_t>& chosen,
+                                const std::vector<Cell>& all,
+                                const std::vector<std::vector<ScoreKey>>& found) {
+        std::vector<std::uint64_t> counts(n_score_cells, 0);
+        for (const auto& keys : found) {
+            for (const ScoreKey key : keys) ++counts[cell_of_score(key.score())];
+        }
+        for (const std::uint32_t cell : chosen) {
+            if (counts[cell] != all[cell].n) {
+                throw InvalidInput("the arrays changed while they were being read");
+            }
+        }
+    }
+
     static std::vector<std::vector<ScoreKey>> gather(const ScoredRows& rows,
                                                      const std::vector<std::uint8_t>& wanted,
                                                      Poll poll) {
