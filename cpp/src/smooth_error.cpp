@@ -183,13 +183,15 @@ double SmoothResiduals::error(double bandwidth) const { return Smoother(*this).e
 
 double SmoothResiduals::error() const {
     Smoother smoother(*this);
-    // Halved from 1, where smECE is at most the bandwidth, until it is more.
+    // smECE falls as the bandwidth rises, so its value at a bandwidth that is too large is too
+    // small. Small bandwidths cost more: at most 8 times smaller at once, and at least 2 times.
     double above = 1.0;
     double excess_above = smoother.error(above) - above;
-    double below = 0.5 * above;
+    double below = 0.0;
     double excess_below = 0.0;
-    for (;; below *= 0.5) {
-        below = std::max(below, least_bandwidth(scale_));
+    for (;;) {
+        const double guess = std::clamp(above + excess_above, 0.125 * above, 0.5 * above);
+        below = std::max(guess, least_bandwidth(scale_));
         const double value = smoother.error(below);
         excess_below = value - below;
         if (excess_below > 0.0) break;
@@ -201,12 +203,12 @@ double SmoothResiduals::error() const {
     // (Illinois).
     double value = above;
     int moved = 0;  // the end that moved last: -1 below, 1 above
-    for (int step = 0; step < 60 && above - below > 0x1p-40 * above; ++step) {
+    for (int step = 0; step < 60 && above - below > 0x1p-36 * above; ++step) {
         const double middle =
             below + (above - below) * (excess_below / (excess_below - excess_above));
         value = smoother.error(middle);
         const double excess = value - middle;
-        if (std::fabs(excess) <= 0x1p-40 * middle) break;
+        if (std::fabs(excess) <= 0x1p-36 * middle) break;
         if (excess > 0.0) {
             below = middle;
             excess_below = excess;
