@@ -64,6 +64,7 @@ def command(
         echo_json(report.to_dict())
         return
     write_file(output, json_text(report.to_dict()) + "\n" if as_json else report.to_html())
+    click.echo(report.verdict.headline)
     click.echo(f"{output}: a report on {evidence.n:,} rows")
 
 
