@@ -108,6 +108,36 @@ def coverage_hsic(
     coverage_bandwidth: float,
     estimator: str,
 ) -> tuple[list[tuple[float, int, float, float]], int, int, bool]: ...
+def crps_ensemble(
+    y_true: Any, draws: Any, draw_weight: Any, fair_share: float, omit_missing: bool
+) -> NDArray[np.float64]: ...
+def crps_of_law(law: str, y_true: Any, loc: Any, scale: Any) -> NDArray[np.float64]: ...
+def energy_score(
+    y_true: Any,
+    draws: Any,
+    dimension: int,
+    scale: Sequence[float],
+    beta: float,
+    fair_share: float,
+) -> NDArray[np.float64]: ...
+def sliced_energy_score(
+    y_true: Any,
+    draws: Any,
+    dimension: int,
+    scale: Sequence[float],
+    fair_share: float,
+    n_directions: int,
+    seed: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def variogram_score(
+    y_true: Any,
+    draws: Any,
+    dimension: int,
+    weights: Sequence[float],
+    p: float,
+    fair_share: float,
+) -> NDArray[np.float64]: ...
+def quantile_score(y_true: Any, quantiles: Any, levels: Sequence[float]) -> NDArray[np.float64]: ...
 def gamma_tail(shape: float, x: float) -> tuple[float, float]: ...
 def hsic(
     x: Any,
