@@ -119,10 +119,10 @@ def test_bar_crps_of_other_sizes(m):
     print(f"\ncrps_ensemble m={m}: {mine * 1e3:.2f} ms, {peers * 1e3:.2f} ms, {peers / mine:.1f}")
 
 
-@pytest.mark.parametrize(("n", "m", "d"), [(1000, 100, 3), (200, 100, 20), (1, 4000, 3)])
-def test_bar_energy(n, m, d):
+@pytest.mark.parametrize("shape", [(1000, 100, 3), (200, 100, 20), (1, 4000, 3)])
+def test_bar_energy(shape):
     peer = pytest.importorskip("scoringrules")
-    y, x = make_points(n, m, d)
+    y, x = make_points(*shape)
 
     def theirs():
         return peer.es_ensemble(y, x, backend=backend())

@@ -73,16 +73,16 @@ def test_reference_values():
 @pytest.mark.parametrize("offset", [0.0, 1e8, -3e15])
 def test_crps_is_good_to_the_last_digits(estimator, dtype, offset):
     rng = np.random.default_rng(5)
-    for m in (2, 3, 7, 8, 9, 16, 31, 64, 100):
-        x = (offset + rng.normal(size=(20, m)) * 10.0 ** rng.integers(-3, 4, (20, 1))).astype(dtype)
-        y = offset + rng.normal(size=20)
+    for m in (2, 3, 8, 9, 16, 31, 60):
+        x = (offset + rng.normal(size=(4, m)) * 10.0 ** rng.integers(-3, 4, (4, 1))).astype(dtype)
+        y = offset + rng.normal(size=4)
         found = crps_ensemble(y, x, estimator=estimator)
-        for row in range(20):
+        for row in range(4):
             exact = crps_by_definition(y[row], x[row], estimator)
             assert relative_error(found[row], exact) < 2.0**-52
 
 
-@pytest.mark.parametrize("m", [511, 512, 4096, 4097, 5000, 20_000])
+@pytest.mark.parametrize("m", [511, 512, 4096, 4097])
 @pytest.mark.parametrize("estimator", ["standard", "fair"])
 def test_crps_of_many_draws(m, estimator):
     """In order: both sides of the limits at which the way of sorting changes."""
@@ -157,7 +157,7 @@ def test_weights_of_one_are_none():
 
 def test_the_fair_score_does_not_depend_on_the_number_of_draws():
     rng = np.random.default_rng(11)
-    y = rng.normal(size=40_000)
+    y = rng.normal(size=20_000)
     truth = calibrant.crps_normal(y, 0.0, 2.0).mean()
     for m in (2, 5, 20):
         x = rng.normal(0.0, 2.0, (y.size, m))
@@ -371,8 +371,9 @@ def test_text_is_no_number():
 def energy_by_definition(y, x, estimator, beta=1.0):
     y, x = np.asarray(y, np.longdouble), np.asarray(x, np.longdouble)
     m, share = len(x), np.longdouble(share_of(estimator))
-    distance = (((x - y) ** 2).sum(1) ** (np.longdouble(beta) / 2)).sum() / m
-    pairs = (((x[:, None] - x) ** 2).sum(2) ** (np.longdouble(beta) / 2)).sum() / 2
+    norms = [np.sqrt(((x - y) ** 2).sum(1)), np.sqrt(((x[:, None] - x) ** 2).sum(2))]
+    distance, pairs = (np.sum(a if beta == 1 else a ** np.longdouble(beta)) for a in norms)
+    distance, pairs = distance / m, pairs / 2
     spread = (1 - share) * pairs / m**2 + (share * pairs / (m * (m - 1)) if share else 0)
     return float(distance - spread), float(distance)
 
@@ -389,7 +390,7 @@ def test_energy_reference_values():
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 def test_energy_equals_the_definition(estimator, beta, offset):
     rng = np.random.default_rng(4)
-    for m, d in ((2, 1), (5, 2), (40, 3), (63, 9), (1100, 2)):
+    for m, d in ((2, 1), (5, 2), (40, 3), (63, 9)):
         x, y = offset + rng.normal(size=(3, m, d)), offset + rng.normal(size=(3, d))
         found = energy_score(y, x, estimator=estimator, beta=beta)
         for row in range(3):
@@ -399,6 +400,15 @@ def test_energy_equals_the_definition(estimator, beta, offset):
         assert (
             energy_score(y, shuffled, estimator=estimator, beta=beta).tobytes() == found.tobytes()
         )
+
+
+def test_energy_of_many_draws():
+    """Beyond 1024 draws a row is shared among threads."""
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(1100, 2)), rng.normal(size=2)
+    for estimator in ("standard", "fair"):
+        score, larger = energy_by_definition(y, x, estimator)
+        assert energy_score(y, x, estimator=estimator) == pytest.approx(score, abs=4e-16 * larger)
 
 
 def test_energy_of_one_coordinate_is_the_crps():
@@ -418,10 +428,10 @@ def test_scale_divides_coordinates():
     assert (energy_score(y, x, scale=scale) == energy_score(y / scale, x / scale)).all()
 
 
-@pytest.mark.parametrize(("m", "d"), [(30, 1), (30, 2), (12, 3), (200, 5), (4200, 2)])
+@pytest.mark.parametrize(("m", "d"), [(30, 1), (30, 2), (12, 3), (4200, 2)])
 def test_sliced_is_within_its_error(m, d):
     rng = np.random.default_rng(6)
-    x, y = rng.normal(size=(4, m, d)), rng.normal(size=(4, d))
+    x, y = rng.normal(size=(2, m, d)), rng.normal(size=(2, d))
     for estimator in ("standard", "fair"):
         exact = energy_score(y, x, estimator=estimator)
         found = energy_score(y, x, estimator=estimator, method="sliced", n_directions=300)
@@ -438,11 +448,11 @@ def test_sliced_is_within_its_error(m, d):
 def test_the_standard_error_tells_the_spread_over_seeds():
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(20, 4)), rng.normal(size=4)
-    runs = [energy_score(y, x, method="sliced", n_directions=50, seed=k) for k in range(300)]
+    runs = [energy_score(y, x, method="sliced", n_directions=50, seed=k) for k in range(200)]
     spread = np.std([run.score for run in runs])
     assert spread == pytest.approx(np.mean([run.standard_error for run in runs]), rel=0.15)
     assert np.mean([run.score for run in runs]) == pytest.approx(
-        energy_score(y, x), abs=4 * spread / math.sqrt(300)
+        energy_score(y, x), abs=4 * spread / math.sqrt(200)
     )
 
 
@@ -469,7 +479,7 @@ def variogram_by_definition(y, x, p, w, estimator):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_variogram_equals_the_definition(estimator, p, weighted):
     rng = np.random.default_rng(12)
-    for m, d in ((2, 2), (20, 5), (600, 3), (4, 1)):
+    for m, d in ((2, 2), (20, 5), (600, 2), (4, 1)):
         x, y = rng.normal(size=(3, m, d)), rng.normal(size=(3, d))
         w = rng.random((d, d)) if weighted else np.ones((d, d))
         found = variogram_score(y, x, p=p, weights=w if weighted else None, estimator=estimator)

@@ -91,8 +91,7 @@ private:
     template <class T, std::size_t lanes>
     void add_tiles(const T* draws, std::size_t begin, std::size_t end) {
         const EnsembleScoreKernels& loops = *kernels().ensemble_scores;
-        std::vector<T>& tile = tile_of(T{});
-        tile.resize(lanes * n_);
+        T* const tile = tile_in(tile_of(T{}), lanes * n_);
         for (std::size_t row = begin; row < end; row += lanes) {
             const std::size_t count = std::min(lanes, end - row);
             const T* sources[lanes];
@@ -103,14 +102,14 @@ private:
             load(rows_.y_true, row, count, y);
             CrpsLanes sums[lanes / double_lanes];
             if constexpr (lanes == float_lanes) {
-                loops.fill_floats(sources, n_, tile.data());
-                loops.sort_floats(tile.data(), n_);
-                loops.sum_floats(tile.data(), n_, y, sums);
-                loops.sum_floats(tile.data() + double_lanes, n_, y + double_lanes, sums + 1);
+                loops.fill_floats(sources, n_, tile);
+                loops.sort_floats(tile, n_);
+                loops.sum_floats(tile, n_, y, sums);
+                loops.sum_floats(tile + double_lanes, n_, y + double_lanes, sums + 1);
             } else {
-                loops.fill_doubles(sources, n_, tile.data());
-                loops.sort_doubles(tile.data(), n_);
-                loops.sum_doubles(tile.data(), n_, y, sums);
+                loops.fill_doubles(sources, n_, tile);
+                loops.sort_doubles(tile, n_);
+                loops.sum_doubles(tile, n_, y, sums);
             }
             for (std::size_t k = 0; k < count; ++k) {
                 const CrpsTerms terms = terms_of_lane(sums[k / double_lanes], k % double_lanes);

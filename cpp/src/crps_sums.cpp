@@ -57,25 +57,41 @@ void radix_sort(double* values, std::size_t n, std::vector<double>& scratch) {
     }
 }
 
+// |low| is far below |high|.
+DoubleDouble renormalised(double high, double low) {
+    const double sum = high + low;
+    return {sum, low - (sum - high)};
+}
+
+// a / b, rounded once but for some 2^-100; cheaper than the quotient of DoubleDouble.
+double quotient(DoubleDouble a, double b) {
+    const double first = a.high / b;
+    return first + (std::fma(-first, b, a.high) + a.low) / b;
+}
+
 // From here on a sum of 2^26 distances times 2^26 could overflow.
 constexpr double large = 0x1p900;
 
 }  // namespace
 
 CrpsTerms terms_of_lane(const CrpsLanes& sums, std::size_t lane) {
-    return {DoubleDouble{sums.outer[lane], 0.0} + DoubleDouble{sums.outer_rest[lane], 0.0},
-            DoubleDouble{sums.distance[lane], 0.0} + DoubleDouble{sums.distance_rest[lane], 0.0}};
+    return {renormalised(sums.outer[lane], sums.outer_rest[lane]),
+            renormalised(sums.distance[lane], sums.distance_rest[lane])};
 }
 
 double crps_of_terms(const CrpsTerms& terms, std::size_t n, double fair_share) {
     const auto m = static_cast<double>(n);
-    const DoubleDouble pairs{m * m, 0.0}, different{m * (m - 1.0), 0.0};
+    const double pairs = m * m, different = m * (m - 1.0);
     const DoubleDouble outer{2.0 * terms.outer.high, 2.0 * terms.outer.low};
-    if (fair_share == 1.0) return (outer / different).high;
-    const DoubleDouble standard = (outer + terms.distance) / pairs;
-    if (fair_share == 0.0) return standard.high;
+    if (fair_share == 1.0) return quotient(outer, different);
+    const double sum = outer.high + terms.distance.high;
+    const double part = sum - outer.high;
+    const double error = (outer.high - (sum - part)) + (terms.distance.high - part);
+    const DoubleDouble both{sum, error + (outer.low + terms.distance.low)};
+    if (fair_share == 0.0) return quotient(both, pairs);
     const DoubleDouble share{fair_share, 0.0}, rest = DoubleDouble{1.0, 0.0} - share;
-    return (share * (outer / different) + rest * standard).high;
+    const DoubleDouble fair = outer / DoubleDouble{different, 0.0};
+    return (share * fair + rest * (both / DoubleDouble{pairs, 0.0})).high;
 }
 
 double crps_of_row(double* values, std::size_t n, double y, double fair_share,

@@ -2,12 +2,24 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/ensemble_score_kernels.hpp"
 
 namespace calibrant {
+
+// Room for `count` values in the buffer, from the beginning of a cache line on: a row of a tile is
+// one line, and to read and write across two takes twice as long.
+template <class T>
+[[nodiscard]] T* tile_in(std::vector<T>& buffer, std::size_t count) {
+    constexpr std::size_t line = 64;
+    buffer.resize(count + line / sizeof(T));
+    void* begin = buffer.data();
+    std::size_t space = buffer.size() * sizeof(T);
+    return static_cast<T*>(std::align(line, count * sizeof(T), begin, space));
+}
 
 // U and A of ensemble_scores.hpp.
 struct CrpsTerms {

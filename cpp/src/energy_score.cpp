@@ -216,22 +216,22 @@ private:
     void project(std::size_t first) {
         const std::size_t n = points_.n;
         const EnsembleScoreKernels& loops = *kernels().ensemble_scores;
-        tile_.resize(n * double_lanes);
+        double* const tile = tile_in(tile_, n * double_lanes);
         loops.project(centred_.data(), n, points_.dimension,
-                      directions_.data() + first * points_.dimension, tile_.data());
+                      directions_.data() + first * points_.dimension, tile);
         const std::size_t count = std::min(double_lanes, scores_.size() - first);
         if (n > most_in_lanes) {
             row_.resize(n + double_lanes);
             for (std::size_t k = 0; k < count; ++k) {
-                for (std::size_t i = 0; i < n; ++i) row_[i] = tile_[i * double_lanes + k];
+                for (std::size_t i = 0; i < n; ++i) row_[i] = tile[i * double_lanes + k];
                 scores_[first + k] = crps_of_row(row_.data(), n, 0.0, fair_share_, scratch_);
             }
             return;
         }
         const double outcomes[double_lanes] = {};
         CrpsLanes sums;
-        loops.sort_doubles(tile_.data(), n);
-        loops.sum_doubles(tile_.data(), n, outcomes, &sums);
+        loops.sort_doubles(tile, n);
+        loops.sum_doubles(tile, n, outcomes, &sums);
         for (std::size_t k = 0; k < count; ++k) {
             scores_[first + k] = crps_of_terms(terms_of_lane(sums, k), n, fair_share_);
         }
