@@ -183,15 +183,7 @@ void raise_all(double* x, std::size_t n, Power m) {
 
 void distances(const double* a, const double* __restrict b, std::size_t stride,
                std::size_t dimension, std::size_t n, Power half, double* __restrict out) {
-    for (std::size_t j = 0; j < n; ++j) out[j] = 0.0;
-    for (std::size_t k = 0; k < dimension; ++k) {
-        const double at = a[k];
-        const double* __restrict const column = b + k * stride;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double difference = at - column[j];
-            out[j] += difference * difference;
-        }
-    }
+    squared_distances(a, b, stride, dimension, n, out);
     raise_all(out, n, half);
 }
 

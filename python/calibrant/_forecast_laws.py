@@ -44,7 +44,7 @@ def crps_normal(y_true: ArrayLike, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0)
     >>> crps_normal(0.0)
     np.float64(0.23369497725510...)
     >>> crps_normal([1.0, 2.0], loc=1.5, scale=[0.5, 1.0])
-    array([0.30122080, 0.33140353])
+    array([0.30122068, 0.33140353])
     """
     return _crps("normal", y_true, loc, scale)
 
