@@ -71,8 +71,9 @@ def cluster():
         yield client
 
 
+@pytest.mark.usefixtures("cluster")
 @pytest.mark.parametrize("fan_in", [2, 16])
-def test_dask_frame(cluster, table, alone, fan_in):
+def test_dask_frame(table, alone, fan_in):
     import dask.dataframe as dd
     import pandas as pd
 
@@ -80,7 +81,8 @@ def test_dask_frame(cluster, table, alone, fan_in):
     assert distributed.dask(frame, FACTORY, fan_in=fan_in, **ROLES) == alone
 
 
-def test_dask_arrays(cluster, table, alone):
+@pytest.mark.usefixtures("cluster")
+def test_dask_arrays(table, alone):
     import dask.array as da
 
     arrays = {name: da.from_array(table[name], chunks=700) for name in ("y", "p", "w")}
@@ -90,7 +92,8 @@ def test_dask_arrays(cluster, table, alone):
         distributed.dask(arrays, FACTORY, **ROLES)
 
 
-def test_dask_arrays_of_several_columns(cluster, table):
+@pytest.mark.usefixtures("cluster")
+def test_dask_arrays_of_several_columns(table):
     import dask.array as da
 
     both = np.stack([1 - table["p"], table["p"]], axis=1)
@@ -100,7 +103,8 @@ def test_dask_arrays_of_several_columns(cluster, table):
     assert distributed.dask(arrays, streaming.Scores, label="y", prob="p") == total
 
 
-def test_a_dask_worker_dies_half_way(cluster, table, alone, tmp_path):
+@pytest.mark.usefixtures("cluster")
+def test_a_dask_worker_dies_half_way(table, alone, tmp_path):
     from dask import delayed
 
     marker = tmp_path / "died"
@@ -117,7 +121,8 @@ def test_a_dask_worker_dies_half_way(cluster, table, alone, tmp_path):
     assert marker.exists()
 
 
-def test_dask_errors_name_the_row(cluster, table):
+@pytest.mark.usefixtures("cluster")
+def test_dask_errors_name_the_row(table):
     import dask.dataframe as dd
     import pandas as pd
 
@@ -164,7 +169,7 @@ def test_spark_frame(frame, alone, fan_in):
     assert distributed.spark(frame, FACTORY, fan_in=fan_in, **ROLES) == alone
 
 
-def test_spark_names_and_empty_frames(frame, table, spark):
+def test_spark_names_and_empty_frames(frame, table):
     total = streaming.Scores()
     total.update(table["y"], table["un named"])
     assert distributed.spark(frame, streaming.Scores, label="y", prob="un named") == total
