@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant import _evidence_bytes, scorecards, streaming
+from calibrant import _evidence_bytes, _state, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
@@ -350,13 +349,15 @@ class Evidence:
             raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
         return made
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one."""
+        _state.save(self, path)
+
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the evidence whose bytes are in a file; errors name it."""
-        try:
-            return cls.from_bytes(Path(path).read_bytes())
-        except ValueError as error:
-            raise ValueError(f"{os.fspath(path)}: {error}") from error
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the evidence that `save` wrote; errors name the file."""
+        restored: Self = _state.read_state(path, cls.from_bytes)
+        return restored
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):

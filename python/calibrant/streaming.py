@@ -24,6 +24,7 @@ from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
+from calibrant._state import load, restore
 
 __all__ = [
     "Assessment",
@@ -44,6 +45,8 @@ __all__ = [
     "Scores",
     "Spiegelhalter",
     "TestBounds",
+    "load",
+    "restore",
 ]
 
 

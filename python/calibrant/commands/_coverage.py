@@ -13,7 +13,7 @@ __all__ = ["coverage_content", "coverage_lines"]
 
 def coverage_content(evidence: Evidence, confidence_level: float) -> dict[str, Any]:
     """Return all of it, ready for JSON; what there is not is None."""
-    from calibrant.report._section import json_ready
+    from calibrant._result import json_ready
 
     bounds = evidence.intervals
     return {

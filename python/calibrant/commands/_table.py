@@ -133,7 +133,7 @@ def gathered(
     if states:
         if len(states) < len(files):
             raise click.UsageError("give tables or saved states, not both")
-        first, *others = (Evidence.from_file(name) for name in states)
+        first, *others = (Evidence.load(name) for name in states)
         for other in others:
             first.merge(other)
         return first

@@ -123,9 +123,7 @@ class Scan:
             first, if they are refused and the source can be read again.
         """
         try:
-            return reduce_parts(
-                self._parts(), make, name_error=self._named_error, progress=progress
-            )
+            return reduce_parts(self._parts(), make, name_error=self.named_error, progress=progress)
         except ValueError as error:
             if "missing value" in str(error) and self._source.can_be_read_again:
                 raise self._refusal(progress) from error
@@ -133,7 +131,7 @@ class Scan:
 
     def _refusal(self, progress: Callable[[int], None] | None) -> ValueError:
         total = reduce_parts(
-            self._parts(), lambda: MissingCounts(self.roles), name_error=self._named_error,
+            self._parts(), lambda: MissingCounts(self.roles), name_error=self.named_error,
             progress=progress,
         )  # fmt: skip
         counts = ", ".join(f"{n} in {name!r}" for name, n in total.counts.items() if n)
@@ -142,8 +140,8 @@ class Scan:
             'them with missing="skip" (--missing skip)'
         )
 
-    def _named_error(self, error: Exception, file: str, first_row: int) -> Exception:
-        """The error in terms of the file: its name, its columns, its rows."""
+    def named_error(self, error: Exception, file: str, first_row: int) -> Exception:
+        """Return the error in terms of the file: its name, its columns, its rows."""
         text = str(error)
         roles = self.roles
         bounds = roles.intervals

@@ -11,8 +11,9 @@ from typing import Any
 
 from calibrant import __version__
 from calibrant._files import write_file
+from calibrant._result import json_ready
 from calibrant.report._definitions import DEFINITIONS, Definition
-from calibrant.report._section import Section, json_ready
+from calibrant.report._section import Section
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
 from calibrant.report._verdict import Verdict, verdict_of
