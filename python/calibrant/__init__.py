@@ -48,6 +48,7 @@ from calibrant.cumulative import (
     spiegelhalter_test,
 )
 from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
+from calibrant.distributions import CoupledGaussian, CoupledGaussianFit
 from calibrant.intervals import (
     Coverage,
     CoverageGap,
@@ -111,6 +112,8 @@ __all__ = [
     "Comparison",
     "Conventions",
     "CorpDecomposition",
+    "CoupledGaussian",
+    "CoupledGaussianFit",
     "Coverage",
     "CoverageGap",
     "CoverageHSIC",
@@ -160,6 +163,7 @@ __all__ = [
     "cumulative_differences",
     "cumulative_tests",
     "dependence",
+    "distributions",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
