@@ -49,6 +49,7 @@ from calibrant.cumulative import (
     spiegelhalter_test,
 )
 from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
+from calibrant.distributions import CoupledGaussian, CoupledGaussianFit
 from calibrant.ensemble_scores import (
     SlicedEnergyScore,
     crps_ensemble,
@@ -124,6 +125,8 @@ __all__ = [
     "Comparison",
     "Conventions",
     "CorpDecomposition",
+    "CoupledGaussian",
+    "CoupledGaussianFit",
     "Coverage",
     "CoverageGap",
     "CoverageHSIC",
@@ -180,6 +183,7 @@ __all__ = [
     "cumulative_differences",
     "cumulative_tests",
     "dependence",
+    "distributions",
     "energy_score",
     "ensemble_scores",
     "expected_calibration_error",
