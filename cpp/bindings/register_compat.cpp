@@ -4,6 +4,7 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/compat.hpp"
+#include "calibrant/plain_sums.hpp"
 #include "register.hpp"
 #include "unlocked.hpp"
 
@@ -27,6 +28,26 @@ Strided strided(const py::array_t<double>& array) {
         throw InvalidInput("values must lie whole numbers of values apart");
     }
     return {array.data(), array.strides(0) / static_cast<py::ssize_t>(sizeof(double))};
+}
+
+// Of labels of shape (n,) and sets of shape (n, k); None if a label is not one of 0 to k - 1.
+py::object set_hits_of(const py::array_t<std::int64_t>& label, const py::array_t<bool>& sets) {
+    if (label.ndim() != 1 || sets.ndim() != 2 || label.size() == 0 ||
+        label.shape(0) != sets.shape(0)) {
+        throw InvalidInput("label and sets must have shapes (n,) and (n, k), n > 0");
+    }
+    const SetTable table{reinterpret_cast<const std::uint8_t*>(sets.data()),
+                         static_cast<std::size_t>(sets.shape(1)), sets.strides(0), sets.strides(1)};
+    constexpr auto size = static_cast<py::ssize_t>(sizeof(std::int64_t));
+    if (label.strides(0) % size != 0) {
+        throw InvalidInput("labels must lie whole numbers of labels apart");
+    }
+    std::uint64_t hits = 0;
+    const bool known = run_unlocked(size_of(label), [&] {
+        return set_hits(label.data(), label.strides(0) / size, table, size_of(label), poll_signals,
+                        &hits);
+    });
+    return known ? py::object(py::int_(hits)) : py::none();
 }
 
 }  // namespace
@@ -72,6 +93,39 @@ void register_compat(py::module_& m) {
                                   total.largest_y, total.finite);
         },
         "y"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert());
+    m.def(
+        "interval_hits",
+        [](const py::array_t<double>& y, const py::array_t<double>& lower,
+           const py::array_t<double>& upper) {
+            require_same_length(y, lower);
+            require_same_length(y, upper);
+            const Strided values = strided(y), low = strided(lower), high = strided(upper);
+            const IntervalHits hits = run_unlocked(size_of(y), [&] {
+                return interval_hits(values, low, high, size_of(y), poll_signals);
+            });
+            return py::make_tuple(hits.covered, hits.finite);
+        },
+        "y"_a.noconvert(), "lower"_a.noconvert(), "upper"_a.noconvert());
+    m.def(
+        "interval_widths",
+        [](const py::array_t<double>& lower, const py::array_t<double>& upper) {
+            require_same_length(lower, upper);
+            const Strided low = strided(lower), high = strided(upper);
+            return run_unlocked(size_of(lower), [&] {
+                return interval_widths(low, high, size_of(lower), poll_signals);
+            });
+        },
+        "lower"_a.noconvert(), "upper"_a.noconvert());
+    m.def(
+        "score_variance",
+        [](const py::array_t<double>& s) {
+            require_same_length(s, s);
+            const Strided values = strided(s);
+            return run_unlocked(size_of(s),
+                                [&] { return score_variance(values, size_of(s), poll_signals); });
+        },
+        "s"_a.noconvert());
+    m.def("set_hits", set_hits_of, "label"_a.noconvert(), "sets"_a.noconvert());
     m.def(
         "largest_columns",
         [](const Doubles& matrix) {

@@ -68,67 +68,6 @@ std::size_t mark_candidates(std::vector<Cell>& cells, WalkRange& range) {
     return rows;
 }
 
-constexpr std::size_t block = 256;
-constexpr std::size_t lanes = 4;
-
-struct Lanes {
-    double of[lanes] = {};
-
-    void add(const double* x) {
-        for (std::size_t i = 0; i < block; i += lanes) {
-            for (std::size_t lane = 0; lane < lanes; ++lane) of[lane] += x[i + lane];
-        }
-    }
-    [[nodiscard]] double sum() const { return (of[0] + of[1]) + (of[2] + of[3]); }
-};
-
-// Rows [begin, end), at most a block. First into arrays: what follows then has no branches.
-void add_block(IntervalTotals& part, Strided y, Strided lower, Strided upper, std::size_t begin,
-               std::size_t end) {
-    double value[block], low[block], high[block];
-    double width[block], excess[block], covered[block], zero[block];
-    const std::size_t n = end - begin;
-    for (std::size_t i = 0; i < n; ++i) value[i] = y[begin + i];
-    for (std::size_t i = 0; i < n; ++i) low[i] = lower[begin + i];
-    for (std::size_t i = 0; i < n; ++i) high[i] = upper[begin + i];
-    // Beyond the rows, an interval of no width that its value is not in.
-    for (std::size_t i = n; i < block; ++i) {
-        value[i] = value[0];
-        low[i] = std::numeric_limits<double>::max();
-        high[i] = std::numeric_limits<double>::max();
-    }
-    for (std::size_t i = 0; i < block; ++i) {
-        width[i] = std::abs(high[i] - low[i]);
-        covered[i] = (low[i] <= value[i] ? 1.0 : 0.0) * (value[i] <= high[i] ? 1.0 : 0.0);
-        const double below = std::min(low[i], high[i]) - value[i];
-        const double above = value[i] - std::max(low[i], high[i]);
-        excess[i] = std::max(std::max(below, above), 0.0);
-        zero[i] = 0.0 * value[i];  // or NaN
-    }
-    for (std::size_t i = n; i < block; ++i) excess[i] = covered[i] = 0.0;
-    double least[lanes], largest[lanes];
-    std::copy_n(value, lanes, least);
-    std::copy_n(value, lanes, largest);
-    for (std::size_t i = lanes; i < block; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) {
-            least[lane] = std::min(least[lane], value[i + lane]);
-            largest[lane] = std::max(largest[lane], value[i + lane]);
-        }
-    }
-    Lanes widths, excesses, covers, zeros;
-    widths.add(width);
-    excesses.add(excess);
-    covers.add(covered);
-    zeros.add(zero);
-    part.covered += static_cast<std::uint64_t>(covers.sum());
-    part.width += widths.sum();
-    part.excess += excesses.sum();
-    part.least_y = std::min(part.least_y, *std::min_element(least, least + lanes));
-    part.largest_y = std::max(part.largest_y, *std::max_element(largest, largest + lanes));
-    // Bounds that are not finite make widths that are not.
-    part.finite = part.finite && std::isfinite(part.width + part.excess + zeros.sum());
-}
-
 }  // namespace
 
 WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size_t n, Poll poll) {
@@ -203,31 +142,6 @@ bool sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t
         at += count;
     });
     return mixed;
-}
-
-IntervalTotals interval_totals(Strided y, Strided lower, Strided upper, std::size_t n, Poll poll) {
-    std::vector<IntervalTotals> parts((n + chunk - 1) / chunk);
-    const std::size_t workers = workers_for(n, 4 * chunk);
-    for_each_chunk(n, chunk, workers, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
-        IntervalTotals part;
-        part.least_y = part.largest_y = y[begin];
-        for (std::size_t i = begin; i < end; i += block) {
-            add_block(part, y, lower, upper, i, std::min(i + block, end));
-        }
-        parts[begin / chunk] = part;
-        return true;
-    });
-    IntervalTotals total = parts[0];
-    for (std::size_t k = 1; k < parts.size(); ++k) {
-        total.covered += parts[k].covered;
-        total.width += parts[k].width;
-        total.excess += parts[k].excess;
-        total.least_y = std::min(total.least_y, parts[k].least_y);
-        total.largest_y = std::max(total.largest_y, parts[k].largest_y);
-        total.finite = total.finite && parts[k].finite;
-    }
-    total.finite = total.finite && std::isfinite(total.width + total.excess);
-    return total;
 }
 
 bool largest_columns(const double* matrix, std::size_t n, std::size_t k, std::int64_t* column,

@@ -1,10 +1,9 @@
 // What the drop-in layers need and no metric of our own does: the walk of cumulative differences
-// in the order of jittered scores, ties apart; sums of intervals as they are, crossed ones too;
-// and the largest column of each row.
+// in the order of jittered scores, ties apart; and the largest column of each row. Their sums over
+// intervals and sets are in plain_sums.hpp.
 //
-// Sums here are plain sums over chunks of fixed size, added up in order: the same bits for any
-// number of threads, but rounded on the way, as the peers' own are. All read memory once or twice
-// and keep nothing.
+// Sums here are plain ones in the order of rows: the same bits for any number of threads, but
+// rounded on the way, as the peers' own are. All read memory once or twice and keep nothing.
 #pragma once
 
 #include <cstddef>
@@ -33,26 +32,6 @@ struct WalkRange {
 // overlap the arguments.
 [[nodiscard]] bool sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t n,
                                  std::uint8_t* sorted_labels, double* sorted_scores, Poll poll);
-
-// A column of doubles, `stride` of them apart.
-struct Strided {
-    const double* data;
-    std::ptrdiff_t stride;
-
-    double operator[](std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
-};
-
-struct IntervalTotals {
-    std::uint64_t covered = 0;  // lower <= y <= upper, so never by crossed bounds
-    double width = 0.0;         // of |upper - lower|
-    double excess = 0.0;        // of the distance to the interval, whichever bound is the lower
-    double least_y = 0.0, largest_y = 0.0;
-    bool finite = true;  // else some value is not, or a sum is too large
-};
-
-// n > 0.
-[[nodiscard]] IntervalTotals interval_totals(Strided y, Strided lower, Strided upper, std::size_t n,
-                                             Poll poll);
 
 // The first of the largest values in each row of a matrix in C order, and its column; k > 0.
 // Returns false if there is a NaN; the results then mean nothing.

@@ -271,6 +271,9 @@ def length_scale(s: NDArray[Any]) -> float:
     0.25
     """
     s = array(s, "s")
+    if s.dtype == np.float64 and s.ndim == 1 and s.size:
+        total = _core.score_variance(s)
+        return (math.sqrt(total) if total >= 0.0 else float(np.sqrt(total))) / len(s)
     return float(np.sqrt(np.sum(s * (1 - s))) / len(s))
 
 
