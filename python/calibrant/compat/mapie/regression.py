@@ -55,10 +55,10 @@ def _refuse_infinite(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) 
 def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Totals:
     """Return the sums of one level; refuses what is not finite."""
     _check_kinds(y, lower, upper)
-    *found, clean = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
-    if not clean:
+    found = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
+    if not found[-1]:
         _refuse_infinite(y, lower, upper)
-    return _Totals(*found)
+    return _Totals(*found[:-1])
 
 
 def _covered(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> int:
