@@ -111,10 +111,6 @@ void row_squares(const double* values, std::size_t rows, std::size_t width, doub
             return row_squares_of<3>(values, rows, width, high, low);
         case 4:
             return row_squares_of<4>(values, rows, width, high, low);
-        case 5:
-            return row_squares_of<5>(values, rows, width, high, low);
-        case 10:
-            return row_squares_of<10>(values, rows, width, high, low);
         default:
             return row_squares_of<0>(values, rows, width, high, low);
     }
