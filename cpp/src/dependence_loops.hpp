@@ -7,8 +7,6 @@
 namespace calibrant {
 namespace {
 
-constexpr std::size_t lanes = 8;
-
 // For x <= 0. Below -1/4 nothing cancels.
 [[gnu::always_inline]] inline double expm1_of(double x) {
     const double r = clamp(x, -0.25, 0.0);
@@ -130,20 +128,6 @@ void laplace_row(const double* a, const double* __restrict b, std::size_t stride
         for (std::size_t j = 0; j < n; ++j) out[j] += __builtin_fabs(at - column[j]);
     }
     for (std::size_t j = 0; j < n; ++j) out[j] = expm1_of(-scale * out[j]);
-}
-
-// Eight partial sums on every instruction set, and so the same bits.
-template <class Term>
-[[gnu::always_inline]] inline double sum_in_lanes(std::size_t n, Term term) {
-    double partial[lanes] = {};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) partial[lane] += term(i + lane);
-    }
-    for (std::size_t lane = 0; i < n; ++i, ++lane) partial[lane] += term(i);
-    double total = 0.0;
-    for (const double part : partial) total += part;
-    return total;
 }
 
 double sum_row(const double* x, std::size_t n) {

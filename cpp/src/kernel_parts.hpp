@@ -65,5 +65,20 @@ private:
     std::uint64_t first_ = 0, second_ = 0, third_ = 0;
 };
 
+// Eight partial sums on every instruction set, and so the same bits.
+template <class Term>
+[[gnu::always_inline]] inline double sum_in_lanes(std::size_t n, Term term) {
+    constexpr std::size_t lanes = 8;
+    double partial[lanes] = {};
+    std::size_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+        for (std::size_t lane = 0; lane < lanes; ++lane) partial[lane] += term(i + lane);
+    }
+    for (std::size_t lane = 0; i < n; ++i, ++lane) partial[lane] += term(i);
+    double total = 0.0;
+    for (const double part : partial) total += part;
+    return total;
+}
+
 }  // namespace
 }  // namespace calibrant

@@ -10,6 +10,7 @@
 #include "ensemble_score_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "plain_sum_kernels.hpp"
 #include "score_kernels.hpp"
 #include "scorecard_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
@@ -445,6 +446,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &box_kernels,
                                    &dependence_kernels,
                                    &ensemble_score_kernels,
+                                   &plain_sum_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,
