@@ -10,6 +10,7 @@ from calibrant import (
     dependence,
     intervals,
     means,
+    samples,
     scorecards,
     scores,
     streaming,
@@ -84,6 +85,7 @@ from calibrant.means import (
     tsallis_entropy,
 )
 from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
+from calibrant.samples import MMDTest, median_bandwidth, mmd, mmd_test
 from calibrant.scorecards import Estimate, Scorecard, scorecard
 from calibrant.scores import (
     BrierDecomposition,
@@ -124,6 +126,7 @@ __all__ = [
     "IntervalLevel",
     "IntervalSummary",
     "LogDecomposition",
+    "MMDTest",
     "MeanSpectrum",
     "MurphyDecomposition",
     "ReliabilityBins",
@@ -178,6 +181,9 @@ __all__ = [
     "maximum_calibration_error",
     "mean_spectrum",
     "means",
+    "median_bandwidth",
+    "mmd",
+    "mmd_test",
     "optimal_constant",
     "power_to_coupling",
     "reliability_bins",
@@ -185,6 +191,7 @@ __all__ = [
     "risk_profile",
     "roc_auc",
     "roc_curve",
+    "samples",
     "scorecard",
     "scorecards",
     "scores",
