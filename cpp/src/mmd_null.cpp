@@ -103,7 +103,7 @@ private:
         const double work =
             static_cast<double>(panel_points * (points_.dimension() + 4) + splits_.count() / 4) *
             panel_points;
-        double rest = 8e9;
+        double rest = 2e9;
         std::size_t panel = done_;
         for (; panel < tiles_.n_panels() && rest > 0.0; ++panel) {
             rest -= work * static_cast<double>(panel);
