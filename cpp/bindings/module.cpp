@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
     register_dependence(m);
     register_ensemble_scores(m);
     register_means(m);
+    register_mmd(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
     register_roc(m);

@@ -7,12 +7,15 @@
 namespace calibrant {
 namespace {
 
-// For x <= 0. Below -1/4 nothing cancels.
+// For x <= 0. With x = k ln 2 + r it is 2^k (e^r - 1) + (2^k - 1), of which nothing cancels: k is 0
+// where x is small. Below -40 it is -1 to the last bit.
 [[gnu::always_inline]] inline double expm1_of(double x) {
-    const double r = clamp(x, -0.25, 0.0);
+    const double near = clamp(x, -40.0, 0.0);
+    const double k = fma(near, log2_e, snap_shift<0>) - snap_shift<0>;
+    const double r = fma(-k, ln2_low, fma(-k, ln2_high, near));
     const double r2 = r * r;
-    const double series = fma(r2, fma(r, exp_tail(r, r2), 0.5), r);
-    return select(x > -0.25, series, calibrant::exp(x) - 1.0);
+    const double scale = power_of_two(k);
+    return fma(scale, fma(r2, fma(r, exp_tail(r, r2), 0.5), r), scale - 1.0);
 }
 
 // exp(-(j - 17)^2 step^2) times the root of sqrt(2 / pi) step, and zeros.

@@ -11,6 +11,7 @@
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "plain_sum_kernels.hpp"
+#include "mmd_loops.hpp"
 #include "score_kernels.hpp"
 #include "scorecard_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
@@ -447,6 +448,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &dependence_kernels,
                                    &ensemble_score_kernels,
                                    &plain_sum_kernels,
+                                   &mmd_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,

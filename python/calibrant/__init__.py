@@ -11,6 +11,7 @@ from calibrant import (
     ensemble_scores,
     intervals,
     means,
+    samples,
     scorecards,
     scores,
     streaming,
@@ -98,6 +99,7 @@ from calibrant.means import (
     tsallis_entropy,
 )
 from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
+from calibrant.samples import MMDTest, median_bandwidth, mmd, mmd_test
 from calibrant.scorecards import Estimate, Scorecard, scorecard
 from calibrant.scores import (
     BrierDecomposition,
@@ -140,6 +142,7 @@ __all__ = [
     "IntervalLevel",
     "IntervalSummary",
     "LogDecomposition",
+    "MMDTest",
     "MeanSpectrum",
     "MurphyDecomposition",
     "ReliabilityBins",
@@ -204,6 +207,9 @@ __all__ = [
     "maximum_calibration_error",
     "mean_spectrum",
     "means",
+    "median_bandwidth",
+    "mmd",
+    "mmd_test",
     "optimal_constant",
     "power_to_coupling",
     "quantile_score",
@@ -212,6 +218,7 @@ __all__ = [
     "risk_profile",
     "roc_auc",
     "roc_curve",
+    "samples",
     "scorecard",
     "scorecards",
     "scores",

@@ -149,6 +149,26 @@ def hsic(
     permutations: int,
     seed: int,
 ) -> dict[str, Any]: ...
+def mmd(x: Any, y: Any, bandwidths: Sequence[float], kernel: str) -> list[tuple[float, float]]: ...
+def mmd_of_blocks(
+    x: Any, y: Any, bandwidths: Sequence[float], kernel: str, block_size: int
+) -> tuple[float, float, int]: ...
+def pooled_median_distance(x: Any, y: Any, kernel: str) -> float: ...
+
+class MmdNull:
+    def __init__(
+        self,
+        x: Any,
+        y: Any,
+        bandwidths: Sequence[float],
+        kernel: str,
+        permutations: int,
+        seed: int,
+        every: bool,
+    ) -> None: ...
+    def advance(self) -> float: ...
+    def statistics(self, unbiased: bool) -> tuple[float, float, NDArray[np.float64]]: ...
+
 def smooth_calibration_error(
     y_true: Any,
     y_proba: Any,
