@@ -32,6 +32,8 @@ MAKERS = {
     "Spiegelhalter": streaming.Spiegelhalter,
     "Assessment": lambda: streaming.Assessment(n_bins=5, q_lim=0.001),
     "CoverageHSIC": lambda: streaming.CoverageHSIC(bandwidths=(0.25, 2.0), max_boxes=500),
+    "Moments": lambda: streaming.Moments(3),
+    "Vendi": lambda: streaming.Vendi(3),
     "Intervals": lambda: streaming.Intervals((0.5, 0.9), width_edges=(0.25, 0.75)),
     "PredictionSets": streaming.PredictionSets,
     "PairedScores": lambda: streaming.PairedScores(q_lim=0.001),
@@ -138,6 +140,14 @@ OTHER_ROWS = {
         "weighted": lambda: {**sets(), "sample_weight": weighted()["sample_weight"]},
         "multiclass": lambda: sets(20, levels=3),
     },
+}
+
+
+OTHER_ROWS["Moments"] = OTHER_ROWS["Vendi"] = {
+    "empty": None,
+    "one_row": lambda: {"features": [[1.0, 0.1, 3.0]]},
+    "typical": lambda: {"features": 1e4 + fractions(90).reshape(30, 3)},
+    "far_apart": lambda: {"features": [[1e-100, 1e100, -3.0], [0.5, -1e100, 0.0]]},
 }
 
 

@@ -57,6 +57,7 @@ RESULTS = {
     "roc": lambda: calibrant.roc_curve(Y, P),
     "roc of a table": lambda: table_of(Y, P).roc_curve(max_points=100),
     "spectrum": lambda: calibrant.mean_spectrum(np.where(Y, P, 1 - P)),
+    "vendi profile": lambda: calibrant.vendi_profile(BOUNDS.reshape(len(Y), -1)),
     "groups": lambda: calibrant.scorecard(Y, P, groups=GROUPS),
     "intervals": lambda: calibrant.intervals.interval_summary(
         Y_REAL, BOUNDS, confidence_level=[0.5, 0.9]

@@ -21,6 +21,8 @@ PYBIND11_MODULE(_core, m) {
     register_intervals(m);
     register_dependence(m);
     register_means(m);
+    register_moments(m);
+    register_neighbours(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
     register_roc(m);

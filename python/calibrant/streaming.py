@@ -22,6 +22,7 @@ from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._paired_stream import PairedScores
 from calibrant._refinement import Refinement
+from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 
@@ -32,6 +33,7 @@ __all__ = [
     "CoverageHSIC",
     "Intervals",
     "MeanBounds",
+    "Moments",
     "PairedScores",
     "PredictionSets",
     "Refinement",
@@ -44,6 +46,7 @@ __all__ = [
     "Scores",
     "Spiegelhalter",
     "TestBounds",
+    "Vendi",
 ]
 
 

@@ -17,6 +17,7 @@ from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDis
 from calibrant.plotting._overlay import OverlayDisplay
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
+from calibrant.plotting._samples import VendiProfileDisplay
 from calibrant.plotting._sets import SetSizesDisplay
 from calibrant.plotting._spectrum import MeanSpectrumDisplay
 from calibrant.plotting._style import PALETTES, Palette, style
@@ -36,5 +37,6 @@ __all__ = [
     "RocDisplay",
     "SetSizesDisplay",
     "SizeGroupsDisplay",
+    "VendiProfileDisplay",
     "style",
 ]

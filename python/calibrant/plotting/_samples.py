@@ -1,0 +1,69 @@
+"""Pictures of sample sets."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from calibrant._vendi import VendiProfile
+from calibrant.plotting._display import Display
+from calibrant.plotting._style import Palette
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+__all__ = ["VendiProfileDisplay"]
+
+
+class VendiProfileDisplay(Display[VendiProfile]):
+    """The effective number of different rows, a curve that falls with the order.
+
+    Attributes
+    ----------
+    line_ : Line2D
+        The curve, of orders from 0 to `most_order`.
+    point_ : Line2D
+        The score of order 1, marked.
+    limit_ : Line2D
+        The score of infinite order, which the curve falls to.
+    """
+
+    size: ClassVar[tuple[float, float]] = (5.4, 3.6)
+    line_: Line2D
+    point_: Line2D
+    limit_: Line2D
+
+    def _draw(
+        self,
+        ax: Axes,
+        palette: Palette,
+        name: str | None,
+        *,
+        most_order: float = 5.0,
+        annotate: bool = True,
+        color: str | None = None,
+    ) -> None:
+        profile = self.result
+        color = palette.first if color is None else color
+        orders = np.linspace(0.0, most_order, 201)
+        scores = [profile.at(q) for q in orders]
+        self.line_ = ax.plot(orders, scores, color=color, linewidth=1.8, label=name)[0]
+        one, limit = profile.at(1.0), profile.at(math.inf)
+        self.point_ = ax.plot([1.0], [one], "o", color=color, markersize=6)[0]
+        self.limit_ = ax.axhline(limit, color=color, linewidth=1.0, linestyle=":", alpha=0.8)
+        if annotate:
+            ax.annotate(
+                f"{one:.4g} at q = 1",
+                (1.0, one),
+                xytext=(7, 5),
+                textcoords="offset points",
+                fontsize="small",
+                color=palette.text,
+            )
+        self._frame(ax, palette, xlabel="order q", ylabel="effective number of rows")
+        ax.set_ylim(bottom=0.0)
+        self._count(ax, palette, f"n = {profile.n:,}")
+        self._legend(ax, palette, loc="upper right")
