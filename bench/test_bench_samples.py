@@ -70,20 +70,20 @@ def by_sqrtm(x, y):
     return ((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(c) + np.trace(d) - 2 * root
 
 
-@pytest.mark.parametrize(("n", "d"), [(50, 300), (100, 1000)])
-def test_frechet_distance_beside_sqrtm(n, d):
-    x, y = RNG.normal(size=(n, d)), RNG.normal(size=(n, d)) + 0.1
+@pytest.mark.parametrize(("rows", "d"), [(50, 300), (100, 1000)])
+def test_frechet_distance_beside_sqrtm(rows, d):
+    x, y = RNG.normal(size=(rows, d)), RNG.normal(size=(rows, d)) + 0.1
     ours, found = best_of(20, lambda: calibrant.frechet_distance(x, y))
     theirs, expected = best_of(2, lambda: by_sqrtm(x, y))
     assert found == pytest.approx(expected, rel=1e-6)
-    print(f"n = {n}, d = {d}: {ours * 1e3:.2f} ms, sqrtm {theirs:.2f} s: {theirs / ours:.0f} times")
+    print(f"n = {rows}, d = {d}: {ours * 1e3:.2f} ms, sqrtm {theirs:.2f} s: {theirs / ours:.0f} times")
     assert theirs / ours > 100
 
 
-@pytest.mark.parametrize(("n", "d"), [(100, 1000), (10_000, 64), (5_000, 512)])
-def test_frechet_distance(benchmark, n, d):
-    x, y = RNG.normal(size=(n, d)), RNG.normal(size=(n, d)) + 0.1
-    benchmark.group = f"Fréchet distance, n = {n}, d = {d}"
+@pytest.mark.parametrize(("rows", "d"), [(100, 1000), (10_000, 64), (5_000, 512)])
+def test_frechet_distance(benchmark, rows, d):
+    x, y = RNG.normal(size=(rows, d)), RNG.normal(size=(rows, d)) + 0.1
+    benchmark.group = f"Fréchet distance, n = {rows}, d = {d}"
     assert benchmark(lambda: calibrant.frechet_distance(x, y)) > 0
 
 
