@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
     register_means(m);
     register_moments(m);
     register_neighbours(m);
+    register_mmd(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
     register_roc(m);

@@ -12,6 +12,7 @@
 #include "dense_hsic.hpp"
 #include "gaussian_features.hpp"
 #include "laplace_forms.hpp"
+#include "shuffle.hpp"
 
 namespace calibrant {
 namespace {
@@ -181,25 +182,6 @@ std::unique_ptr<Traces> make_traces(HsicSide x, HsicSide y, HsicKernel kernel, P
     return std::make_unique<GaussianTraces>(x, y);
 }
 
-// splitmix64: a number for each (seed, permutation, place), the same on every machine.
-std::uint64_t mixed(std::uint64_t x) {
-    x += 0x9E3779B97F4A7C15U;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9U;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBU;
-    return x ^ (x >> 31);
-}
-
-// Fisher and Yates; numbers below k + 1 by multiplication, which favours none by more than 2^-32.
-void shuffle(std::vector<std::uint32_t>& order, std::uint64_t seed, std::uint64_t permutation) {
-    std::iota(order.begin(), order.end(), std::uint32_t{0});
-    const std::uint64_t stream = mixed(mixed(seed) ^ permutation);
-    for (std::size_t k = order.size(); k-- > 1;) {
-        const std::uint64_t bits = mixed(stream ^ (k * 0xD1342543DE82EF95U));
-        const auto j = static_cast<std::size_t>((static_cast<UInt128>(bits) * (k + 1)) >> 64);
-        std::swap(order[k], order[j]);
-    }
-}
-
 }  // namespace
 
 Points read_points(const Column& column, const char* name) {
@@ -277,7 +259,7 @@ std::uint64_t hsic_exceedances(HsicSide x, HsicSide y, HsicKernel kernel,
                                                    std::vector<std::uint32_t>(x.points->n));
     for_each_chunk(permutations, 1, workers, poll,
                    [&](std::size_t worker, std::size_t permutation, std::size_t) {
-                       shuffle(orders[worker], seed, permutation);
+                       shuffle(orders[worker], seed, permutation, x.points->n);
                        const double trace = traces->trace(orders[worker].data(), 1, nullptr);
                        counts[worker] += trace >= bound ? 1 : 0;
                        return true;

@@ -27,6 +27,7 @@ public:
     [[nodiscard]] std::size_t size() const { return offsets_.size(); }
     [[nodiscard]] std::size_t n_features() const { return n_features_; }  // of all points
     [[nodiscard]] std::size_t count() const { return count_; }            // of one point
+    [[nodiscard]] bool is_series() const { return is_series_; }
     [[nodiscard]] std::size_t start(std::size_t i) const {
         return starts_.empty() ? 0 : starts_[i];
     }

@@ -10,6 +10,7 @@
 #include "distance_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "mmd_loops.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
 
@@ -415,6 +416,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &box_kernels,
                                    &dependence_kernels,
                                    &distance_kernels,
+                                   &mmd_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,

@@ -53,6 +53,8 @@ void sort_by_digits(std::vector<Keyed>& items) {
     }
 }
 
+}  // namespace
+
 std::vector<std::uint32_t> ascending(const double* x, std::size_t n) {
     std::vector<std::uint32_t> order(n);
     if (n < rows_worth_digits) {
@@ -68,19 +70,20 @@ std::vector<std::uint32_t> ascending(const double* x, std::size_t n) {
     return order;
 }
 
-// Weights w_i behind, and sum w_i (exp(-distance to i) - 1).
-struct Behind {
-    double weight = 0.0, decayed = 0.0;
-    void step(double decay) { decayed += (decayed + weight) * decay; }
-};
-
-}  // namespace
+std::vector<double> laplace_decays(const double* x, const std::vector<std::uint32_t>& order,
+                                   double bandwidth) {
+    std::vector<double> decay(order.size(), 0.0);
+    for (std::size_t k = 1; k < order.size(); ++k) {
+        decay[k] = -((x[order[k]] - x[order[k - 1]]) / bandwidth);
+    }
+    expm1_in_place(decay);
+    return decay;
+}
 
 std::vector<double> laplace_row_sums(const double* x, std::size_t n, double bandwidth) {
     const std::vector<std::uint32_t> order = ascending(x, n);
-    std::vector<double> decay(n, 0.0), sums(n, 0.0);
-    for (std::size_t k = 1; k < n; ++k) decay[k] = -((x[order[k]] - x[order[k - 1]]) / bandwidth);
-    expm1_in_place(decay);
+    const std::vector<double> decay = laplace_decays(x, order, bandwidth);
+    std::vector<double> sums(n, 0.0);
     Behind left, right;
     for (std::size_t k = 0; k < n; ++k) {
         left.step(decay[k]);

@@ -13,6 +13,20 @@
 
 namespace calibrant {
 
+// Rows in the order of their values; equal ones stay as they are.
+[[nodiscard]] std::vector<std::uint32_t> ascending(const double* x, std::size_t n);
+
+// exp(-step / h) - 1 of the step to each row from the one before it in this order; of the first, 0.
+[[nodiscard]] std::vector<double> laplace_decays(const double* x,
+                                                 const std::vector<std::uint32_t>& order,
+                                                 double bandwidth);
+
+// Weights w_i behind, and sum w_i (exp(-distance to i) - 1).
+struct Behind {
+    double weight = 0.0, decayed = 0.0;
+    void step(double decay) { decayed += (decayed + weight) * decay; }
+};
+
 // sum_j (k(x_i, x_j) - 1) for each i.
 [[nodiscard]] std::vector<double> laplace_row_sums(const double* x, std::size_t n,
                                                    double bandwidth);

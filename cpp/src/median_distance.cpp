@@ -55,6 +55,14 @@ double median_on_line(std::vector<double> x, Poll poll) {
 
 }  // namespace
 
+double median_of_distances(std::vector<double>& distances, bool squared) {
+    const auto root = [&](double sum) { return squared ? std::sqrt(sum) : sum; };
+    const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
+    std::nth_element(distances.begin(), middle, distances.end());
+    if (distances.size() % 2 == 1) return root(*middle);
+    return 0.5 * root(*middle) + 0.5 * root(*std::max_element(distances.begin(), middle));
+}
+
 double median_distance(const Points& points, HsicKernel kernel, Poll poll) {
     if (points.dimension == 1) return median_on_line(points.values, poll);
     const std::size_t n = std::min<std::size_t>(points.n, 1000);
@@ -71,13 +79,7 @@ double median_distance(const Points& points, HsicKernel kernel, Poll poll) {
             distances.push_back(sum);
         }
     }
-    const auto root = [&](double sum) {
-        return kernel == HsicKernel::laplace ? sum : std::sqrt(sum);
-    };
-    const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-    std::nth_element(distances.begin(), middle, distances.end());
-    if (distances.size() % 2 == 1) return root(*middle);
-    return 0.5 * root(*middle) + 0.5 * root(*std::max_element(distances.begin(), middle));
+    return median_of_distances(distances, kernel != HsicKernel::laplace);
 }
 
 }  // namespace calibrant

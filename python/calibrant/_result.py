@@ -36,6 +36,7 @@ class Result:
     def __repr__(self) -> str:
         # Six digits, to be read; the attributes have them all. Fields that still have
         # their default say nothing.
-        fields = [(f.name, getattr(self, f.name), f.default) for f in dataclasses.fields(self)]
+        kept = [f for f in dataclasses.fields(self) if f.repr]
+        fields = [(f.name, getattr(self, f.name), f.default) for f in kept]
         shown = [f"{name}={_short(value)}" for name, value, default in fields if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"

@@ -1,6 +1,8 @@
 """Samples as a generator gives them: how far from real ones, how good, how diverse?"""
 
 from calibrant._frechet import SampleMoments, frechet_distance
+from calibrant._mmd import median_bandwidth, mmd
+from calibrant._mmd_test import MMDTest, mmd_test
 from calibrant._neighbours import (
     DensityCoverage,
     PrecisionRecall,
@@ -11,11 +13,15 @@ from calibrant._vendi import VendiProfile, vendi_profile, vendi_score
 
 __all__ = [
     "DensityCoverage",
+    "MMDTest",
     "PrecisionRecall",
     "SampleMoments",
     "VendiProfile",
     "density_coverage",
     "frechet_distance",
+    "median_bandwidth",
+    "mmd",
+    "mmd_test",
     "precision_recall",
     "vendi_profile",
     "vendi_score",

@@ -79,4 +79,7 @@ enum class HsicDepth : std::uint8_t { trace, diagonals, squares };
 // spaced in the order given. Euclidean for the Gaussian kernel, city-block for the Laplace one.
 [[nodiscard]] double median_distance(const Points& points, HsicKernel kernel, Poll poll);
 
+// Of distances, or of the roots of `squared` ones; changes their order.
+[[nodiscard]] double median_of_distances(std::vector<double>& distances, bool squared);
+
 }  // namespace calibrant

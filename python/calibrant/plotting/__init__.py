@@ -14,6 +14,7 @@ from calibrant.plotting._decomposition import BrierDecompositionDisplay
 from calibrant.plotting._display import Display
 from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
+from calibrant.plotting._mmd import MMDTestDisplay
 from calibrant.plotting._overlay import OverlayDisplay
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
@@ -30,6 +31,7 @@ __all__ = [
     "Display",
     "GroupsDisplay",
     "IntervalCoverageDisplay",
+    "MMDTestDisplay",
     "MeanSpectrumDisplay",
     "OverlayDisplay",
     "Palette",
