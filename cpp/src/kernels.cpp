@@ -9,6 +9,7 @@
 #include "dependence_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "rank_loops.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
 
@@ -413,6 +414,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    range,
                                    &box_kernels,
                                    &dependence_kernels,
+                                   &rank_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,
