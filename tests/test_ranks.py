@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import struct
 
 import numpy as np
 import pytest
@@ -285,6 +286,42 @@ def test_different_draws_and_seeds_are_not_merged():
         streaming.Ranks(3).merge(streaming.Ranks(3, 2))
     with pytest.raises(ValueError, match="cannot merge Ranks of seed 1 into those of seed 0"):
         streaming.Ranks(3).merge(streaming.Ranks(3, seed=1))
+
+
+def sealed(n_draws=2, n_dims=1, n=2, omitted=0, counts=(1, 0, 1)):
+    payload = struct.pack(f"<5Q{len(counts)}q", n_draws, n_dims, 3, n, omitted, *counts)
+    return _testing.seal(13, 1, payload)
+
+
+def test_states():
+    total = streaming.Ranks(2, seed=3)
+    total.update_ranks([0, 2])
+    assert sealed() == total.to_bytes()
+    assert streaming.Ranks.from_bytes(sealed(omitted=4)).n_omitted == 4
+    with pytest.raises(ValueError, match="state of a Ranks expected, found RiskProfile"):
+        streaming.Ranks.from_bytes(streaming.RiskProfile().to_bytes())
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"n": 3}, "counts disagree"),
+        ({"counts": (1, -1, 2)}, "counts disagree"),
+        ({"counts": (1, 2, -1)}, "counts disagree"),
+        ({"counts": (1, 1)}, "counts are missing"),
+        ({"counts": (1, 0, 1, 0)}, "8 bytes after its last field"),
+        ({"n_draws": 0}, "out of range"),
+        ({"n_draws": 2**31 - 1}, "out of range"),
+        ({"n_draws": 2**31 - 2, "n_dims": 2**32 - 1}, "counts are missing"),
+        ({"n_dims": 0}, "out of range"),
+        ({"n_dims": 2**32}, "out of range"),
+        ({"n": 2**63}, r"more than 2\^63 - 1 pairs"),
+        ({"omitted": 2**63 - 2}, r"more than 2\^63 - 1 pairs"),
+    ],
+)
+def test_states_that_no_ranks_can_make(fields, message):
+    with pytest.raises(ValueError, match=message):
+        streaming.Ranks.from_bytes(sealed(**fields))
 
 
 def test_counts_refuse_to_overflow():
