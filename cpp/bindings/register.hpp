@@ -20,6 +20,7 @@ void register_moments(pybind11::module_& m);
 void register_neighbours(pybind11::module_& m);
 void register_mmd(pybind11::module_& m);
 void register_prediction_sets(pybind11::module_& m);
+void register_ranks(pybind11::module_& m);
 void register_roc(pybind11::module_& m);
 void register_score_table(pybind11::module_& m);
 void register_scorecard(pybind11::module_& m);

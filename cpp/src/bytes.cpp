@@ -85,6 +85,8 @@ std::string name(Kind kind) {
             return "Moments";
         case Kind::vendi:
             return "Vendi";
+        case Kind::ranks:
+            return "Ranks";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

@@ -11,6 +11,7 @@
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
+#include "rank_loops.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
 
@@ -417,6 +418,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &dependence_kernels,
                                    &distance_kernels,
                                    &mmd_kernels,
+                                   &rank_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,
