@@ -16,6 +16,11 @@ from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
 from calibrant.plotting._mmd import MMDTestDisplay
 from calibrant.plotting._overlay import OverlayDisplay
+from calibrant.plotting._ranks import (
+    RankCoverageDisplay,
+    RankEcdfDisplay,
+    RankHistogramDisplay,
+)
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
 from calibrant.plotting._samples import VendiProfileDisplay
@@ -35,6 +40,9 @@ __all__ = [
     "MeanSpectrumDisplay",
     "OverlayDisplay",
     "Palette",
+    "RankCoverageDisplay",
+    "RankEcdfDisplay",
+    "RankHistogramDisplay",
     "ReliabilityDisplay",
     "RocDisplay",
     "SetSizesDisplay",
