@@ -70,13 +70,14 @@ def by_sqrtm(x, y):
     return ((x.mean(0) - y.mean(0)) ** 2).sum() + np.trace(c) + np.trace(d) - 2 * root
 
 
-@pytest.mark.parametrize(("rows", "d"), [(50, 300), (100, 1000)])
+@pytest.mark.parametrize(("rows", "d"), [(50, 300), (100, 500)])
 def test_frechet_distance_beside_sqrtm(rows, d):
     x, y = RNG.normal(size=(rows, d)), RNG.normal(size=(rows, d)) + 0.1
     ours, found = best_of(20, lambda: calibrant.frechet_distance(x, y))
-    theirs, expected = best_of(2, lambda: by_sqrtm(x, y))
+    theirs, expected = best_of(1, lambda: by_sqrtm(x, y))
     assert found == pytest.approx(expected, rel=1e-6)
-    print(f"n = {rows}, d = {d}: {ours * 1e3:.2f} ms, sqrtm {theirs:.2f} s: {theirs / ours:.0f} times")
+    times = f"{ours * 1e3:.2f} ms, sqrtm {theirs:.2f} s: {theirs / ours:.0f} times"
+    print(f"n = {rows}, d = {d}: {times}")
     assert theirs / ours > 100
 
 

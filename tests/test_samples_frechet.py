@@ -119,6 +119,7 @@ def test_a_large_mean_in_single_precision():
         ),
         ([[1.0, 2.0], [3.0, -math.inf]], ValueError, "x must be finite, found -inf at row 1, col"),
         ("ab", TypeError, "x must be an array"),
+        ([[1e308, 0.0]] * 4, ValueError, "x must be small enough for sums of its rows"),
         (np.zeros((3, 0)), ValueError, "x must have at least one column"),
         (([0, 0], [[1, 0]]), ValueError, r"covariance of x must have shape \(2, 2\).*\(1, 2\)"),
         (([0, 0], [[1, 2], [0, 1]]), ValueError, "symmetric, found 2.0 at row 0, column 1 and 0.0"),

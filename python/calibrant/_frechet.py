@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._result import Result
+from calibrant._features import Floats, require_symmetric, triangular_factor
+from calibrant._result import ArraysResult
 
-__all__ = ["SampleMoments", "frechet_distance", "triangular_factor"]
-
-Floats = NDArray[Any]
+__all__ = ["SampleMoments", "frechet_distance"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class SampleMoments(Result):
+class SampleMoments(ArraysResult):
     """Mean and covariance of a sample.
 
     Attributes
@@ -33,10 +32,6 @@ class SampleMoments(Result):
     mean: Floats
     covariance: Floats
     n: int = 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return {"mean": self.mean.tolist(), "covariance": self.covariance.tolist(), "n": self.n}
 
     def __repr__(self) -> str:
         features = "1 feature" if len(self.mean) == 1 else f"{len(self.mean)} features"
@@ -79,28 +74,15 @@ def frechet_distance(x: Sample, y: Sample) -> float:
         raise ValueError(
             f"x and y must have the same columns, found {len(x_mean)} and {len(y_mean)}"
         )
-    # All by a common power of two: sums of squares then neither overflow nor vanish.
-    scale = _scale_of(x_mean, x_factor, y_mean, y_factor)
-    with np.errstate(all="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
+        difference = x_mean - y_mean
+        # All by a common power of two: sums of squares then neither overflow nor vanish.
+        scale = _scale_of(difference, x_factor, y_factor)
         x_factor, y_factor = x_factor / scale, y_factor / scale
-        difference = x_mean / scale - y_mean / scale
         traces = _sum_of_squares(x_factor) + _sum_of_squares(y_factor)
         common = math.fsum(np.linalg.svd(x_factor @ y_factor.T, compute_uv=False))
-        distance = _sum_of_squares(difference) + (traces - 2.0 * common)
+        distance = _sum_of_squares(difference / scale) + (traces - 2.0 * common)
         return max(0.0, float(distance * scale * scale))
-
-
-def triangular_factor(rows: Floats) -> Floats:
-    """Return R with R^T R = rows^T rows and no more rows than columns, without forming either."""
-    n, width = rows.shape
-    if n <= width:
-        return rows
-    step = max(8 * width, 1024)  # blocks: LAPACK copies what it decomposes
-    factor: Floats = rows[:0]
-    for begin in range(0, n, step):
-        block = np.vstack([factor, rows[begin : begin + step]])
-        factor = np.asarray(np.linalg.qr(block, mode="r"))
-    return factor
 
 
 def _mean_and_factor(sample: Any, name: str) -> tuple[Floats, Floats]:
@@ -112,10 +94,13 @@ def _mean_and_factor(sample: Any, name: str) -> tuple[Floats, Floats]:
     rows = _core.features(sample, name, False)
     if len(rows) < 2:
         raise ValueError(f"a covariance needs at least 2 rows, got {len(rows)} of {name}")
-    mean = rows.mean(axis=0)
-    rows -= mean  # our own copy
-    rest = rows.mean(axis=0)  # what rounding left, where the mean is large
-    rows -= rest
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = rows.mean(axis=0)
+        rows -= mean  # our own copy
+        rest = rows.mean(axis=0)  # what rounding left, where the mean is large
+        rows -= rest
+    if not np.isfinite(rest).all():
+        raise ValueError(f"{name} must be small enough for sums of its rows, which overflow")
     return mean + rest, triangular_factor(rows) / math.sqrt(len(rows) - 1)
 
 
@@ -129,14 +114,8 @@ def _of_moments(mean: Any, covariance: Any, name: str) -> tuple[Floats, Floats]:
             f"got {matrix.shape}"
         )
     largest = float(np.abs(matrix).max())
-    gap = np.abs(matrix - matrix.T)
-    if gap.max() > 1e-8 * largest:
-        i, j = map(int, np.unravel_index(int(gap.argmax()), gap.shape))
-        raise ValueError(
-            f"the covariance of {name} must be symmetric, found {matrix[i, j]} at row {i}, "
-            f"column {j} and {matrix[j, i]} across"
-        )
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    require_symmetric(matrix, f"the covariance of {name}", 1e-8 * largest)
+    values, vectors = np.linalg.eigh(0.5 * matrix + 0.5 * matrix.T)
     if values[0] < -1e-8 * largest:
         raise ValueError(
             f"the covariance of {name} must have no negative eigenvalue, found {values[0]}"

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._frechet import triangular_factor
+from calibrant._features import Floats, require_symmetric, triangular_factor
 from calibrant._result import Result, for_json
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ORDERS", "VendiProfile", "profile_of", "vendi_profile", "vendi_score"]
 
-Floats = NDArray[Any]
 Kernel = Literal["cosine", "precomputed"]
 EPS = float(np.finfo(np.float64).eps)
 
@@ -248,10 +247,4 @@ def _check_similarities(matrix: Floats) -> None:
     if diagonal.max() > 1e-6:
         i = int(diagonal.argmax())
         raise ValueError(f"x must have ones on its diagonal, found {matrix[i, i]} at row {i}")
-    gap = np.abs(matrix - matrix.T)
-    if gap.max() > 1e-6:
-        i, j = map(int, np.unravel_index(int(gap.argmax()), gap.shape))
-        raise ValueError(
-            f"x must be symmetric, found {matrix[i, j]} at row {i}, column {j} "
-            f"and {matrix[j, i]} across"
-        )
+    require_symmetric(matrix, "x", 1e-6)

@@ -1,5 +1,6 @@
 """Samples as a generator gives them: how far from real ones, how good, how diverse?"""
 
+from calibrant._compare_samples import SampleComparison, compare_samples
 from calibrant._frechet import SampleMoments, frechet_distance
 from calibrant._mmd import median_bandwidth, mmd
 from calibrant._mmd_test import MMDTest, mmd_test
@@ -15,8 +16,10 @@ __all__ = [
     "DensityCoverage",
     "MMDTest",
     "PrecisionRecall",
+    "SampleComparison",
     "SampleMoments",
     "VendiProfile",
+    "compare_samples",
     "density_coverage",
     "frechet_distance",
     "median_bandwidth",

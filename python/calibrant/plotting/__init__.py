@@ -23,7 +23,7 @@ from calibrant.plotting._ranks import (
 )
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
-from calibrant.plotting._samples import VendiProfileDisplay
+from calibrant.plotting._samples import SampleComparisonDisplay, VendiProfileDisplay
 from calibrant.plotting._sets import SetSizesDisplay
 from calibrant.plotting._spectrum import MeanSpectrumDisplay
 from calibrant.plotting._style import PALETTES, Palette, style
@@ -45,6 +45,7 @@ __all__ = [
     "RankHistogramDisplay",
     "ReliabilityDisplay",
     "RocDisplay",
+    "SampleComparisonDisplay",
     "SetSizesDisplay",
     "SizeGroupsDisplay",
     "VendiProfileDisplay",

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from calibrant._compare_samples import SampleComparison
 from calibrant._vendi import VendiProfile
-from calibrant.plotting._display import Display
+from calibrant.plotting._display import Display, pvalue_text
 from calibrant.plotting._style import Palette
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-__all__ = ["VendiProfileDisplay"]
+__all__ = ["SampleComparisonDisplay", "VendiProfileDisplay"]
 
 
 class VendiProfileDisplay(Display[VendiProfile]):
@@ -67,3 +68,50 @@ class VendiProfileDisplay(Display[VendiProfile]):
         ax.set_ylim(bottom=0.0)
         self._count(ax, palette, f"n = {profile.n:,}")
         self._legend(ax, palette, loc="upper right")
+
+
+class SampleComparisonDisplay(Display[SampleComparison]):
+    """Density, coverage and diversity of samples, each over what equal laws give on average.
+
+    Attributes
+    ----------
+    points_ : Line2D
+        One for each ratio, from the top.
+    expected_ : Line2D
+        Upright, at 1.
+    """
+
+    size: ClassVar[tuple[float, float]] = (5.4, 2.4)
+    points_: Line2D
+    expected_: Line2D
+
+    def _draw(
+        self, ax: Axes, palette: Palette, name: str | None, *, color: str | None = None
+    ) -> None:
+        found = self.result
+        ratios = found.ratios()
+        color = palette.first if color is None else color
+        places = np.arange(len(ratios))[::-1]
+        values = np.array(list(ratios.values()))
+        self.expected_ = ax.axvline(1.0, color=palette.neutral, linewidth=1.2)
+        ax.hlines(places, 1.0, values, color=color, linewidth=1.4, alpha=0.6)
+        self.points_ = ax.plot(values, places, "o", color=color, markersize=7, label=name)[0]
+        for place, value in zip(places, values, strict=True):
+            ax.annotate(
+                f"{value:.3g}",
+                (value, place),
+                xytext=(0, 7),
+                textcoords="offset points",
+                ha="center",
+                fontsize="small",
+                color=palette.text,
+            )
+        self._frame(ax, palette, xlabel="over what is expected of one law")
+        ax.set_yticks(places, list(ratios))
+        ax.set_ylim(-0.6, len(ratios) - 0.3)
+        ax.set_xlim(0.0, max(1.5, 1.15 * float(values.max())))
+        if found.mmd is not None:
+            text = pvalue_text(found.mmd.pvalue, found.mmd.log_pvalue)
+            ax.set_title(f"MMD {text}", loc="left", fontsize="small", color=palette.muted)
+        self._count(ax, palette, f"n = {found.n:,}, m = {found.m:,}")
+        self._legend(ax, palette, loc="lower right")
