@@ -58,7 +58,7 @@ RESULTS = {
     "roc of a table": lambda: table_of(Y, P).roc_curve(max_points=100),
     "spectrum": lambda: calibrant.mean_spectrum(np.where(Y, P, 1 - P)),
     "samples": lambda: calibrant.compare_samples(
-        BOUNDS[:200, 0], BOUNDS[200:500, 0], n_permutations=19
+        BOUNDS[:, :, 0], BOUNDS[:50, :, 1], n_permutations=19
     ),
     "vendi profile": lambda: calibrant.vendi_profile(BOUNDS.reshape(len(Y), -1)),
     "groups": lambda: calibrant.scorecard(Y, P, groups=GROUPS),

@@ -12,9 +12,9 @@ from calibrant.ranks import rank_calibration, sbc_ranks
 from calibrant.samples import compare_samples
 
 
-def two_samples(scale=1.0, shift=0.0, n=300, seed=0):
+def two_samples(scale=1.0, shift=0.0, n=300, seed=0, d=3):
     rng = np.random.default_rng(seed)
-    return scale * rng.normal(size=(n, 3)) + shift, rng.normal(size=(n + 20, 3))
+    return scale * rng.normal(size=(n, d)) + shift, rng.normal(size=(n + 20, d))
 
 
 def test_many_truths():
@@ -33,16 +33,17 @@ def test_many_truths():
 
 
 @pytest.mark.parametrize(
-    ("scale", "shift", "verdict"),
+    ("scale", "shift", "d", "verdict"),
     [
-        (1.0, 0.0, "no difference found (MMD, p = "),
-        (0.4, 0.0, "different (MMD, p = 0.01): misses parts of y, keeps to the dense parts of y"),
-        (4.0, 0.0, "different (MMD, p = 0.01): misses parts of y, strays from y"),
-        (1.0, 0.8, "different (MMD, p = 0.01)"),
+        (1.0, 0.0, 3, "no difference found (MMD, p = "),
+        (0.4, 0.0, 3, "different (MMD, p = 0.01): misses parts of y"),
+        (0.6, 0.0, 10, "different (MMD, p = 0.01): keeps to the dense parts of y"),
+        (4.0, 0.0, 3, "different (MMD, p = 0.01): misses parts of y, strays from y"),
+        (1.0, 0.8, 3, "different (MMD, p = 0.01)"),
     ],
 )
-def test_words(scale, shift, verdict):
-    found = compare_samples(*two_samples(scale, shift), n_permutations=99)
+def test_words(scale, shift, d, verdict):
+    found = compare_samples(*two_samples(scale, shift, d=d), n_permutations=99)
     assert found.verdict.startswith(verdict)
 
 

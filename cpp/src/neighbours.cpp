@@ -13,7 +13,7 @@ namespace calibrant {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t tile_size = panel_points * panel_points;
+constexpr std::size_t tile_size = neighbour_points * neighbour_points;
 
 // The k smallest numbers seen, as a heap with the largest of them on top.
 class Smallest {
@@ -41,7 +41,7 @@ void find_radii(const PointPanels& points, std::size_t own, std::vector<Smallest
     for (std::size_t other = 0; other < points.n_panels(); ++other) {
         loops.squares(points.panel(own), points.panel(other), points.dimension(), tile);
         for (std::size_t i = 0; i < nearest.size(); ++i) {
-            const double* const distances = tile + i * panel_points;
+            const double* const distances = tile + i * neighbour_points;
             std::uint32_t near = loops.below(distances, nearest[i].largest());
             near &= points.points_of(other);
             if (other == own) near &= ~(std::uint32_t{1} << i);
@@ -69,28 +69,28 @@ struct Team {
 
 PointPanels::PointPanels(const Column& column, const char* name)
     : n_(column.size), dimension_(column.width) {
-    values_.assign(n_panels() * panel_points * dimension_, 0.0);
+    values_.assign(n_panels() * neighbour_points * dimension_, 0.0);
     std::vector<double> row(dimension_);
     for (std::size_t i = 0; i < n_; ++i) {
         load_row(column, i, row.data());
-        double* const panel = &values_[i / panel_points * panel_points * dimension_];
+        double* const panel = &values_[i / neighbour_points * neighbour_points * dimension_];
         for (std::size_t k = 0; k < dimension_; ++k) {
             if (!std::isfinite(row[k])) {
                 refuse_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
             }
-            panel[k * panel_points + i % panel_points] = row[k];
+            panel[k * neighbour_points + i % neighbour_points] = row[k];
         }
     }
 }
 
-std::size_t PointPanels::n_panels() const { return (n_ + panel_points - 1) / panel_points; }
+std::size_t PointPanels::n_panels() const { return (n_ + neighbour_points - 1) / neighbour_points; }
 
 const double* PointPanels::panel(std::size_t index) const {
-    return &values_[index * panel_points * dimension_];
+    return &values_[index * neighbour_points * dimension_];
 }
 
 std::uint32_t PointPanels::points_of(std::size_t index) const {
-    const std::size_t count = std::min(panel_points, n_ - index * panel_points);
+    const std::size_t count = std::min(neighbour_points, n_ - index * neighbour_points);
     return (std::uint32_t{1} << count) - 1U;
 }
 
@@ -119,8 +119,8 @@ std::vector<double> square_radii(const PointPanels& points, std::size_t k, Poll 
     std::vector<std::vector<Smallest>> team(workers);
     for_each_chunk(panels, 1, workers, poll,
                    [&](std::size_t worker, std::size_t panel, std::size_t) {
-                       const std::size_t first = panel * panel_points;
-                       const std::size_t count = std::min(panel_points, points.size() - first);
+                       const std::size_t first = panel * neighbour_points;
+                       const std::size_t count = std::min(neighbour_points, points.size() - first);
                        team[worker].resize(count, Smallest(k));
                        find_radii(points, panel, team[worker], &radii[first]);
                        return true;
@@ -134,7 +134,7 @@ BallCounts count_balls(const PointPanels& real, const std::vector<double>& real_
     const std::size_t panels = real.n_panels(), others = generated.n_panels();
     // No distance is below a radius of 0: the points that fill up the last panel hold nothing.
     std::vector<double> bounds(generated_radii);
-    bounds.resize(others * panel_points, 0.0);
+    bounds.resize(others * neighbour_points, 0.0);
     const std::size_t workers = workers_for(panels, 4);
     std::vector<Team> team(workers, {{}, std::vector<std::uint32_t>(others, 0)});
     for_each_chunk(
@@ -142,13 +142,13 @@ BallCounts count_balls(const PointPanels& real, const std::vector<double>& real_
             const DistanceKernels& loops = *kernels().distances;
             Team& mine = team[worker];
             alignas(64) double tile[tile_size];
-            const std::size_t first = panel * panel_points;
-            const std::size_t count = std::min(panel_points, real.size() - first);
+            const std::size_t first = panel * neighbour_points;
+            const std::size_t count = std::min(neighbour_points, real.size() - first);
             std::uint32_t covered = 0, recalled = 0;
             for (std::size_t other = 0; other < others; ++other) {
                 loops.squares(real.panel(panel), generated.panel(other), real.dimension(), tile);
                 for (std::size_t i = 0; i < count; ++i) {
-                    const double* const distances = tile + i * panel_points;
+                    const double* const distances = tile + i * neighbour_points;
                     const std::uint32_t inside =
                         loops.below(distances, real_radii[first + i]) & generated.points_of(other);
                     mine.counts.pairs += static_cast<std::uint64_t>(std::popcount(inside));
@@ -156,7 +156,7 @@ BallCounts count_balls(const PointPanels& real, const std::vector<double>& real_
                     covered |= (inside != 0 ? 1U : 0U) << i;
                     if (generated_radii.empty()) continue;
                     const std::uint32_t around =
-                        loops.below_each(distances, &bounds[other * panel_points]);
+                        loops.below_each(distances, &bounds[other * neighbour_points]);
                     recalled |= (around != 0 ? 1U : 0U) << i;
                 }
             }

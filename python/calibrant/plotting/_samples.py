@@ -65,9 +65,9 @@ class VendiProfileDisplay(Display[VendiProfile]):
                 color=palette.text,
             )
         self._frame(ax, palette, xlabel="order q", ylabel="effective number of rows")
-        ax.set_ylim(bottom=0.0)
+        ax.set_ylim(0.0, max(ax.get_ylim()[1], 1.12 * max(scores)))  # others may be there
         self._count(ax, palette, f"n = {profile.n:,}")
-        self._legend(ax, palette, loc="upper right")
+        self._legend(ax, palette, loc="best")
 
 
 class SampleComparisonDisplay(Display[SampleComparison]):
@@ -109,7 +109,7 @@ class SampleComparisonDisplay(Display[SampleComparison]):
         self._frame(ax, palette, xlabel="over what is expected of one law")
         ax.set_yticks(places, list(ratios))
         ax.set_ylim(-0.6, len(ratios) - 0.3)
-        ax.set_xlim(0.0, max(1.5, 1.15 * float(values.max())))
+        ax.set_xlim(0.0, max(1.5, ax.get_xlim()[1], 1.15 * float(values.max())))
         if found.mmd is not None:
             text = pvalue_text(found.mmd.pvalue, found.mmd.log_pvalue)
             ax.set_title(f"MMD {text}", loc="left", fontsize="small", color=palette.muted)
