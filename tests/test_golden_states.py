@@ -32,9 +32,12 @@ MAKERS = {
     "Spiegelhalter": streaming.Spiegelhalter,
     "Assessment": lambda: streaming.Assessment(n_bins=5, q_lim=0.001),
     "CoverageHSIC": lambda: streaming.CoverageHSIC(bandwidths=(0.25, 2.0), max_boxes=500),
+    "Moments": lambda: streaming.Moments(3),
+    "Vendi": lambda: streaming.Vendi(3),
     "Intervals": lambda: streaming.Intervals((0.5, 0.9), width_edges=(0.25, 0.75)),
     "PredictionSets": streaming.PredictionSets,
     "PairedScores": lambda: streaming.PairedScores(q_lim=0.001),
+    "Ranks": lambda: streaming.Ranks(5, 2, seed=7),
     "Evidence": lambda: Evidence(
         gather=("spectrum", "assessment"), levels=(0.5, 0.9), width_edges=(0.25, 0.75),
         hsic_bandwidth=0.25, sets=True, n_bins=5, q_lim=0.001, classes=CLASSES,
@@ -103,6 +106,14 @@ def pairs(probabilities):
     return {**rows, "first": first, "second": (first + even) / 2}
 
 
+def draws(n=40, nan=False):
+    """Five draws in two dimensions, without ties: those are broken by where a pair stands."""
+    values = fractions(12 * n).reshape(n, 6, 2)
+    if nan:
+        values[3, 2, 1] = math.nan
+    return {"draws": values[:, 1:], "truth": values[:, 0], "nan_policy": "omit"}
+
+
 def together(n=20, weighted=False):
     """Probabilities, intervals around the codes of classes, sets and groups."""
     p = fractions(3 * n).reshape(n, 3) + 0.01
@@ -141,12 +152,26 @@ OTHER_ROWS = {
 }
 
 
+OTHER_ROWS["Moments"] = OTHER_ROWS["Vendi"] = {
+    "empty": None,
+    "one_row": lambda: {"features": [[1.0, 0.1, 3.0]]},
+    "typical": lambda: {"features": 1e4 + fractions(90).reshape(30, 3)},
+    "far_apart": lambda: {"features": [[1e-100, 1e100, -3.0], [0.5, -1e100, 0.0]]},
+}
+
+
 OTHER_ROWS["PairedScores"] = {
     "empty": None,
     "one_row": lambda: {"y_true": [1], "first": [0.75], "second": [0.5]},
     "typical": lambda: pairs(typical),
     "weighted": lambda: pairs(weighted),
     "multiclass": lambda: pairs(multiclass),
+}
+OTHER_ROWS["Ranks"] = {
+    "empty": None,
+    "one_row": lambda: draws(1),
+    "typical": draws,
+    "missing": lambda: draws(20, nan=True),
 }
 OTHER_ROWS["Evidence"] = {
     "empty": None,
@@ -169,6 +194,8 @@ def made(accumulator, rows):
 
 def result_of(total):
     """The result's fields, or what it says if there is none."""
+    if isinstance(total, streaming.Ranks):
+        return {"counts": total.counts, "n_omitted": total.n_omitted}
     try:
         fields = total.result().to_dict()
         if isinstance(total, Evidence):

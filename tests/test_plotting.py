@@ -57,6 +57,10 @@ RESULTS = {
     "roc": lambda: calibrant.roc_curve(Y, P),
     "roc of a table": lambda: table_of(Y, P).roc_curve(max_points=100),
     "spectrum": lambda: calibrant.mean_spectrum(np.where(Y, P, 1 - P)),
+    "samples": lambda: calibrant.compare_samples(
+        BOUNDS[:, :, 0], BOUNDS[:50, :, 1], n_permutations=19
+    ),
+    "vendi profile": lambda: calibrant.vendi_profile(BOUNDS.reshape(len(Y), -1)),
     "groups": lambda: calibrant.scorecard(Y, P, groups=GROUPS),
     "intervals": lambda: calibrant.intervals.interval_summary(
         Y_REAL, BOUNDS, confidence_level=[0.5, 0.9]

@@ -23,8 +23,12 @@ PYBIND11_MODULE(_core, m) {
     register_ensemble_scores(m);
     register_means(m);
     register_mmd(m);
+    register_moments(m);
+    register_neighbours(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
+    register_rank_calibration(m);
+    register_ranks(m);
     register_roc(m);
     register_score_table(m);
     register_scorecard(m);

@@ -1,6 +1,31 @@
-"""Generated samples against real ones."""
+"""Samples as a generator gives them: how far from real ones, how good, how diverse?"""
 
+from calibrant._compare_samples import SampleComparison, compare_samples
+from calibrant._frechet import SampleMoments, frechet_distance
 from calibrant._mmd import median_bandwidth, mmd
 from calibrant._mmd_test import MMDTest, mmd_test
+from calibrant._neighbours import (
+    DensityCoverage,
+    PrecisionRecall,
+    density_coverage,
+    precision_recall,
+)
+from calibrant._vendi import VendiProfile, vendi_profile, vendi_score
 
-__all__ = ["MMDTest", "median_bandwidth", "mmd", "mmd_test"]
+__all__ = [
+    "DensityCoverage",
+    "MMDTest",
+    "PrecisionRecall",
+    "SampleComparison",
+    "SampleMoments",
+    "VendiProfile",
+    "compare_samples",
+    "density_coverage",
+    "frechet_distance",
+    "median_bandwidth",
+    "mmd",
+    "mmd_test",
+    "precision_recall",
+    "vendi_profile",
+    "vendi_score",
+]

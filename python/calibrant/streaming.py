@@ -21,7 +21,9 @@ from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._paired_stream import PairedScores
+from calibrant._rank_stream import Ranks
 from calibrant._refinement import Refinement
+from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 from calibrant._state import load, restore
@@ -33,8 +35,10 @@ __all__ = [
     "CoverageHSIC",
     "Intervals",
     "MeanBounds",
+    "Moments",
     "PairedScores",
     "PredictionSets",
+    "Ranks",
     "Refinement",
     "Reliability",
     "ReliabilityBounds",
@@ -45,6 +49,7 @@ __all__ = [
     "Scores",
     "Spiegelhalter",
     "TestBounds",
+    "Vendi",
     "load",
     "restore",
 ]

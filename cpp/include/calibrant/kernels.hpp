@@ -167,7 +167,9 @@ struct BoxKernels;
 struct DependenceKernels;
 struct EnsembleScoreKernels;
 struct PlainSumKernels;
+struct DistanceKernels;
 struct MmdKernels;
+struct RankKernels;
 
 // A function at points that lie a stride apart: lane k of the j-th is its value at k stride + j.
 struct alignas(64) SmoothLanes {
@@ -175,6 +177,9 @@ struct alignas(64) SmoothLanes {
     double at[n];
 };
 inline constexpr std::size_t smooth_tile = 3;
+
+// Of sums that `convolve` makes at a time.
+inline constexpr std::ptrdiff_t convolution_tile = 32;
 
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
@@ -244,11 +249,19 @@ struct Kernels {
     const DependenceKernels* dependence;
     const EnsembleScoreKernels* ensemble_scores;
     const PlainSumKernels* plain_sums;
+    const DistanceKernels* distances;
     const MmdKernels* mmd;
+    const RankKernels* ranks;
     // f[j] = taps[0] g[j] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[j - d] + g[j + d]),
     // added in that order, in each lane; j < stride, a multiple of smooth_tile.
     void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
                    SmoothLanes* f);
+
+    // out[j] = the sum over i of f[i] w[j + offset - i], added in the order of i, where w is 0
+    // outside [0, n_w). Reads such zeros: as many as a tile has, on either side. Writes whole
+    // tiles.
+    void (*convolve)(const double* f, std::ptrdiff_t n_f, const double* w, std::ptrdiff_t n_w,
+                     std::ptrdiff_t offset, double* out, std::ptrdiff_t n_out);
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

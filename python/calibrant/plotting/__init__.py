@@ -16,8 +16,14 @@ from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
 from calibrant.plotting._mmd import MMDTestDisplay
 from calibrant.plotting._overlay import OverlayDisplay
+from calibrant.plotting._ranks import (
+    RankCoverageDisplay,
+    RankEcdfDisplay,
+    RankHistogramDisplay,
+)
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
+from calibrant.plotting._samples import SampleComparisonDisplay, VendiProfileDisplay
 from calibrant.plotting._sets import SetSizesDisplay
 from calibrant.plotting._spectrum import MeanSpectrumDisplay
 from calibrant.plotting._style import PALETTES, Palette, style
@@ -34,9 +40,14 @@ __all__ = [
     "MeanSpectrumDisplay",
     "OverlayDisplay",
     "Palette",
+    "RankCoverageDisplay",
+    "RankEcdfDisplay",
+    "RankHistogramDisplay",
     "ReliabilityDisplay",
     "RocDisplay",
+    "SampleComparisonDisplay",
     "SetSizesDisplay",
     "SizeGroupsDisplay",
+    "VendiProfileDisplay",
     "style",
 ]
