@@ -5,37 +5,13 @@
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
+#include "saddle_point.hpp"
 
 namespace calibrant {
 namespace {
 
 constexpr double most_exact = 0x1p40;
 constexpr double two_pi = 6.283185307179586;
-
-// ln Gamma(z + 1) minus Stirling's (z + 1/2) ln z - z + ln(2 pi) / 2, for z > 0.
-double stirling_error(double z) {
-    double raised = 0.0;
-    for (; z < 16.0; z += 1.0) raised += (z + 0.5) * calibrant::log((z + 1.0) / z) - 1.0;
-    const double r = 1.0 / (z * z);
-    const double series =
-        1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * (1.0 / 1680 - r * (1.0 / 1188))));
-    return raised + series / z;
-}
-
-// x ln(x / m) + m - x, without cancellation (Loader 2000).
-double deviance(double x, double m) {
-    const double v = (x - m) / (x + m);
-    if (std::fabs(v) >= 0.1) return x * calibrant::log(x / m) + m - x;
-    double sum = (x - m) * v;
-    double term = 2.0 * x * v;
-    for (int j = 1; j < 1000; ++j) {
-        term *= v * v;
-        const double next = sum + term / (2 * j + 1);
-        if (next == sum) break;
-        sum = next;
-    }
-    return sum;
-}
 
 // x^a (1 - x)^b / B(a, b), by the saddle point, so that large a and b cost no digits.
 double beta_power(double a, double b, double x) {

@@ -6,12 +6,14 @@
 #include "box_loops.hpp"
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
+#include "convolution_kernel.hpp"
 #include "dependence_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "rank_loops.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
+#include "wide_lanes.hpp"
 
 namespace calibrant {
 namespace {
@@ -339,34 +341,21 @@ void cells_of(const double* score, std::size_t n, std::uint32_t* cell) {
     for (std::size_t i = 0; i < n; ++i) cell[i] = place_of_score(score[i]).cell;
 }
 
-#ifdef __AVX512F__
-constexpr std::size_t smooth_width = 8;
-#else
-constexpr std::size_t smooth_width = n_lanes;
-#endif
-using Smoothed = double __attribute__((vector_size(smooth_width * sizeof(double))));
-
-[[gnu::always_inline]] inline Smoothed load_smoothed(const double* from) {
-    Smoothed values;
-    __builtin_memcpy(&values, from, sizeof values);
-    return values;
-}
-
 // Sums stay in registers for all taps, and no read crosses a line of the cache.
 void smooth(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
             SmoothLanes* f) {
-    for (std::size_t lane = 0; lane < SmoothLanes::n; lane += smooth_width) {
+    for (std::size_t lane = 0; lane < SmoothLanes::n; lane += wide_width) {
         for (std::size_t j = 0; j < stride; j += smooth_tile) {
-            Smoothed sums[smooth_tile];
+            WideLanes sums[smooth_tile];
             for (std::size_t k = 0; k < smooth_tile; ++k) {
-                sums[k] = taps[0] * load_smoothed(&g[j + k].at[lane]);
+                sums[k] = taps[0] * load_wide(&g[j + k].at[lane]);
             }
             for (std::size_t d = 1; d < n_taps; ++d) {
                 const SmoothLanes* const left = g + j - d;
                 const SmoothLanes* const right = g + j + d;
                 for (std::size_t k = 0; k < smooth_tile; ++k) {
-                    sums[k] += taps[d] * (load_smoothed(&left[k].at[lane]) +
-                                          load_smoothed(&right[k].at[lane]));
+                    sums[k] +=
+                        taps[d] * (load_wide(&left[k].at[lane]) + load_wide(&right[k].at[lane]));
                 }
             }
             for (std::size_t k = 0; k < smooth_tile; ++k) {
@@ -416,6 +405,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &dependence_kernels,
                                    &rank_kernels,
                                    smooth,
+                                   convolve,
                                    log_of,
                                    exp_of,
                                    power_of};

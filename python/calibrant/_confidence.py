@@ -17,6 +17,7 @@ __all__ = [
     "Confidence",
     "by_level",
     "checked_eta",
+    "checked_level",
     "confidence",
     "nominal_levels",
 ]
@@ -35,7 +36,8 @@ class Confidence(NamedTuple):
     normal_quantile: float
 
 
-def _checked_level(level: Any, name: str) -> float:
+def checked_level(level: Any, name: str) -> float:
+    """Return it as a float strictly between 0 and 1, or say what is wrong with it."""
     if isinstance(level, bool) or not isinstance(level, numbers.Real):
         raise TypeError(f"{name} must be a real number, got {level!r}")
     if not 0.0 < float(level) < 1.0:
@@ -45,7 +47,7 @@ def _checked_level(level: Any, name: str) -> float:
 
 def confidence(ci_level: Any, ci_method: Any) -> Confidence:
     """Check both arguments."""
-    level = _checked_level(ci_level, "ci_level")
+    level = checked_level(ci_level, "ci_level")
     if ci_method not in ("wilson", "exact"):
         raise ValueError(f"ci_method must be 'wilson' or 'exact', got {ci_method!r}")
     tail = 0.5 * (1.0 - level)
@@ -55,12 +57,12 @@ def confidence(ci_level: Any, ci_method: Any) -> Confidence:
 def nominal_levels(confidence_level: Any) -> list[float]:
     """Return the nominal levels as a list; a number stands for one level."""
     if isinstance(confidence_level, numbers.Real):
-        return [_checked_level(confidence_level, "confidence_level")]
+        return [checked_level(confidence_level, "confidence_level")]
     if isinstance(confidence_level, str) or not hasattr(confidence_level, "__iter__"):
         raise TypeError(
             f"confidence_level must be a number, or one a level, got {confidence_level!r}"
         )
-    levels = [_checked_level(level, "confidence_level") for level in confidence_level]
+    levels = [checked_level(level, "confidence_level") for level in confidence_level]
     if not levels:
         raise ValueError("confidence_level must name at least one level, got none")
     return levels

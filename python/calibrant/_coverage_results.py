@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibrant import _core
 from calibrant._confidence import ByLevel, Confidence, by_level
 from calibrant._interval_bounds import are_equally_wide
-from calibrant._result import Result
+from calibrant._result import ArraysResult, Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,27 +31,12 @@ __all__ = [
 ]
 
 
-def _plain(value: Any) -> Any:
-    """Ready for JSON."""
-    if isinstance(value, np.ndarray):
-        return [_plain(item) for item in value.tolist()]
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Result):
-        return value.to_dict()
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-class LevelsResult(Result):
+class LevelsResult(ArraysResult):
     """Base of results with numbers by level: ``float`` of one level is its value."""
 
     __slots__ = ()
 
     value: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; what is undefined is None."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
 
     def __float__(self) -> float:
         if isinstance(self.value, np.ndarray):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
 from calibrant._confidence import Confidence
-from calibrant._coverage_results import SizeGroups, _plain
+from calibrant._coverage_results import SizeGroups
 from calibrant._interval_bounds import are_equally_wide
-from calibrant._result import Result
+from calibrant._result import Result, plain
 from calibrant.scorecards import Estimate
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def _cleaned(value: Any) -> Any:
         return {name: _cleaned(item) for name, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_cleaned(item) for item in value]
-    return _plain(value)
+    return plain(value)
 
 
 def _row(level: IntervalLevel) -> list[str]:

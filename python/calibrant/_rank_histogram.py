@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core
-from calibrant._result import Result
+from calibrant._result import ArraysResult
 from calibrant._test_result import TestResult
 
 __all__ = ["RankHistogram", "default_bins", "rank_histogram"]
@@ -22,7 +21,7 @@ LEAST_EXPECTED = 5
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class RankHistogram(Result):
+class RankHistogram(ArraysResult):
     """Ranks, counted in bins.
 
     Bins hold whole ranks. Where they cannot all hold equally many, as 20 bins of the ranks 0 to
@@ -36,6 +35,9 @@ class RankHistogram(Result):
         Ranks found in each bin.
     expected : array of shape (B,)
         N (ranks in the bin) / (M + 1).
+    low, high : int array of shape (B,)
+        The band: calibrated ranks keep all counts within it with probability `prob` at least. It
+        holds the binomial quantiles of (1 - prob) / (2 B) on either side (Bonferroni).
     chi_square : TestResult
         Pearson's test: the sum of (counts - expected)^2 / expected.
     df : int
@@ -52,6 +54,8 @@ class RankHistogram(Result):
     edges: NDArray[np.int64]
     counts: NDArray[np.int64]
     expected: NDArray[np.float64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
     chi_square: TestResult
     df: int
     bias: TestResult
@@ -63,22 +67,12 @@ class RankHistogram(Result):
         """Counts over what is expected: 1 everywhere for perfectly even ranks."""
         return np.asarray(self.counts / self.expected)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}
-
     def __repr__(self) -> str:
         return (
             f"RankHistogram({len(self.counts)} bins, chi_square={self.chi_square.statistic:.6g}, "
             f"df={self.df}, pvalue={self.chi_square.pvalue:.6g}, "
             f"bias z={self.bias.statistic:.6g}, dispersion z={self.dispersion.statistic:.6g})"
         )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value.to_dict() if isinstance(value, Result) else value
 
 
 def default_bins(n: int, n_ranks: int) -> int:
@@ -100,17 +94,20 @@ def default_bins(n: int, n_ranks: int) -> int:
     return most
 
 
-def rank_histogram(counts: NDArray[np.int64], n_bins: int) -> RankHistogram:
+def rank_histogram(counts: NDArray[np.int64], n_bins: int, prob: float) -> RankHistogram:
     """Put the counts of single ranks into bins, and test them."""
     n_ranks = len(counts)
     n = int(counts.sum())
     edges = np.arange(n_bins + 1, dtype=np.int64) * n_ranks // n_bins
     found = np.add.reduceat(counts, edges[:-1])
     sizes = np.diff(edges)
+    tail = 0.5 * (1.0 - prob) / n_bins
+    bands = {int(size): _core.binomial_interval(n, int(size), n_ranks, tail) for size in set(sizes)}
+    low, high = np.array([bands[int(size)] for size in sizes], dtype=np.int64).T
     expected = n * sizes / n_ranks
     rough = expected.min() < LEAST_EXPECTED
     return RankHistogram(
-        edges, found, expected,
+        edges, found, expected, low, high,
         _chi_square(found, sizes, n, n_ranks), n_bins - 1,
         *_components(counts, n, n_ranks),
         f"a bin with fewer than {LEAST_EXPECTED} expected ranks: the chi-square test is rough"

@@ -6,7 +6,9 @@ import dataclasses
 import math
 from typing import Any, ClassVar
 
-__all__ = ["Result", "for_json", "json_key"]
+import numpy as np
+
+__all__ = ["ArraysResult", "Result", "for_json", "json_key", "plain"]
 
 
 def _short(value: object) -> str:
@@ -39,3 +41,24 @@ class Result:
         fields = [(f.name, getattr(self, f.name), f.default) for f in dataclasses.fields(self)]
         shown = [f"{name}={_short(value)}" for name, value, default in fields if value != default]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def plain(value: Any) -> Any:
+    """Ready for JSON; what is undefined is None."""
+    if isinstance(value, np.ndarray):
+        return [plain(item) for item in value.tolist()]
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Result):
+        return value.to_dict()
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+class ArraysResult(Result):
+    """Base of results that hold arrays."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields by name, ready for JSON; what is undefined is None."""
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self)}

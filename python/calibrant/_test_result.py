@@ -10,7 +10,7 @@ from typing import Any
 from calibrant import _core
 from calibrant._result import Result, json_key
 
-__all__ = ["ClasswiseTestResult", "GroupwiseTestResult", "TestResult"]
+__all__ = ["ClasswiseTestResult", "GroupwiseTestResult", "TestResult", "holm"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,11 +129,7 @@ def _combined(tests: Sequence[TestResult]) -> tuple[dict[str, Any], tuple[float,
     """Return the test of all hypotheses by Bonferroni, and the p-values of each by Holm."""
     # By the statistic: it tells tests apart where all p-values are 0.
     order = sorted(range(len(tests)), key=lambda j: -tests[j].statistic)
-    adjusted = [0.0] * len(tests)
-    largest = 0.0
-    for rank, j in enumerate(order):
-        largest = max(largest, min(1.0, (len(tests) - rank) * tests[j].pvalue))
-        adjusted[j] = largest
+    adjusted = holm([test.pvalue for test in tests], order)
     worst = tests[order[0]]
     overall = {
         "statistic": worst.statistic,
@@ -143,4 +139,20 @@ def _combined(tests: Sequence[TestResult]) -> tuple[dict[str, Any], tuple[float,
         "n_omitted": worst.n_omitted,
         "sigma": worst.sigma,
     }
-    return overall, tuple(adjusted)
+    return overall, adjusted
+
+
+def holm(pvalues: Sequence[float], order: Sequence[int]) -> tuple[float, ...]:
+    """Return p-values adjusted by Holm's method, where `order` names the least ones first.
+
+    Examples
+    --------
+    >>> holm([0.5, 0.25, 0.125], [2, 1, 0])
+    (0.5, 0.5, 0.375)
+    """
+    adjusted = [0.0] * len(pvalues)
+    largest = 0.0
+    for rank, j in enumerate(order):
+        largest = max(largest, min(1.0, (len(pvalues) - rank) * pvalues[j]))
+        adjusted[j] = largest
+    return tuple(adjusted)

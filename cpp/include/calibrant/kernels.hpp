@@ -127,6 +127,9 @@ struct alignas(64) SmoothLanes {
 };
 inline constexpr std::size_t smooth_tile = 3;
 
+// Of sums that `convolve` makes at a time.
+inline constexpr std::ptrdiff_t convolution_tile = 32;
+
 struct Kernels {
     // Returns false, with nothing done, if the largest |x| is beyond 2^900 or below 2^-900.
     bool (*sum)(const double* x, std::size_t n, SumBlock* sums, double* rest);
@@ -197,6 +200,12 @@ struct Kernels {
     // added in that order, in each lane; j < stride, a multiple of smooth_tile.
     void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
                    SmoothLanes* f);
+
+    // out[j] = the sum over i of f[i] w[j + offset - i], added in the order of i, where w is 0
+    // outside [0, n_w). Reads such zeros: as many as a tile has, on either side. Writes whole
+    // tiles.
+    void (*convolve)(const double* f, std::ptrdiff_t n_f, const double* w, std::ptrdiff_t n_w,
+                     std::ptrdiff_t offset, double* out, std::ptrdiff_t n_out);
 
     void (*log)(const double* x, std::size_t n, double* result);
     void (*exp)(const double* x, std::size_t n, double* result);

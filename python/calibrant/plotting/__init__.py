@@ -15,6 +15,11 @@ from calibrant.plotting._display import Display
 from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
 from calibrant.plotting._overlay import OverlayDisplay
+from calibrant.plotting._ranks import (
+    RankCoverageDisplay,
+    RankEcdfDisplay,
+    RankHistogramDisplay,
+)
 from calibrant.plotting._reliability import ReliabilityDisplay
 from calibrant.plotting._roc import RocDisplay
 from calibrant.plotting._sets import SetSizesDisplay
@@ -32,6 +37,9 @@ __all__ = [
     "MeanSpectrumDisplay",
     "OverlayDisplay",
     "Palette",
+    "RankCoverageDisplay",
+    "RankEcdfDisplay",
+    "RankHistogramDisplay",
     "ReliabilityDisplay",
     "RocDisplay",
     "SetSizesDisplay",

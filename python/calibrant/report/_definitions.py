@@ -184,6 +184,31 @@ DEFINITIONS: dict[str, Definition] = {
         "The number of classes in a prediction set; an empty set covers nothing.",
         "intervals.md",
     ),
+    "rank": Definition(
+        "rank",
+        "The number of a posterior's M draws that are below the truth (of energies: more probable "
+        "than it); uniform on 0, ..., M if the posterior is right.",
+        "rank-calibration.md",
+    ),
+    "rank_gamma": Definition(
+        "gamma test",
+        "How improbable the number of ranks below a cut is where it is most improbable, "
+        "2 min P(as few) or P(as many) over all cuts. The p-value is exact; over several "
+        "dimensions it is corrected by Holm's method. It belongs to the simultaneous band.",
+        "rank-calibration.md",
+    ),
+    "rank_components": Definition(
+        "bias z, dispersion z",
+        "Of u = (rank + ½) / (M + 1), the means of u and of (u − ½)², less what uniform ranks "
+        "have, in standard deviations.",
+        "rank-calibration.md",
+    ),
+    "expected_coverage": Definition(
+        "expected coverage",
+        "The share of truths in regions that hold a share of the draws: sets of ranks with "
+        "probability (ranks in the set) / (M + 1), exactly.",
+        "rank-calibration.md",
+    ),
     "interval": Definition(
         "confidence intervals",
         "Each holds the true number in as many of 100 samples as the confidence level says, each "
