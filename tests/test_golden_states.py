@@ -35,6 +35,7 @@ MAKERS = {
     "Intervals": lambda: streaming.Intervals((0.5, 0.9), width_edges=(0.25, 0.75)),
     "PredictionSets": streaming.PredictionSets,
     "PairedScores": lambda: streaming.PairedScores(q_lim=0.001),
+    "Ranks": lambda: streaming.Ranks(5, 2, seed=7),
     "Evidence": lambda: Evidence(
         gather=("spectrum", "assessment"), levels=(0.5, 0.9), width_edges=(0.25, 0.75),
         hsic_bandwidth=0.25, sets=True, n_bins=5, q_lim=0.001, classes=CLASSES,
@@ -103,6 +104,14 @@ def pairs(probabilities):
     return {**rows, "first": first, "second": (first + even) / 2}
 
 
+def draws(n=40, nan=False):
+    """Five draws in two dimensions, without ties: those are broken by where a pair stands."""
+    values = fractions(12 * n).reshape(n, 6, 2)
+    if nan:
+        values[3, 2, 1] = math.nan
+    return {"draws": values[:, 1:], "truth": values[:, 0], "nan_policy": "omit"}
+
+
 def together(n=20, weighted=False):
     """Probabilities, intervals around the codes of classes, sets and groups."""
     p = fractions(3 * n).reshape(n, 3) + 0.01
@@ -148,6 +157,12 @@ OTHER_ROWS["PairedScores"] = {
     "weighted": lambda: pairs(weighted),
     "multiclass": lambda: pairs(multiclass),
 }
+OTHER_ROWS["Ranks"] = {
+    "empty": None,
+    "one_row": lambda: draws(1),
+    "typical": draws,
+    "missing": lambda: draws(20, nan=True),
+}
 OTHER_ROWS["Evidence"] = {
     "empty": None,
     "typical": together,
@@ -169,6 +184,8 @@ def made(accumulator, rows):
 
 def result_of(total):
     """The result's fields, or what it says if there is none."""
+    if isinstance(total, streaming.Ranks):
+        return {"counts": total.counts, "n_omitted": total.n_omitted}
     try:
         fields = total.result().to_dict()
         if isinstance(total, Evidence):

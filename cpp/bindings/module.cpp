@@ -24,6 +24,7 @@ PYBIND11_MODULE(_core, m) {
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata
     register_rank_calibration(m);
+    register_ranks(m);
     register_roc(m);
     register_score_table(m);
     register_scorecard(m);

@@ -18,6 +18,7 @@ void register_dependence(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_prediction_sets(pybind11::module_& m);
 void register_rank_calibration(pybind11::module_& m);
+void register_ranks(pybind11::module_& m);
 void register_roc(pybind11::module_& m);
 void register_score_table(pybind11::module_& m);
 void register_scorecard(pybind11::module_& m);

@@ -81,6 +81,8 @@ std::string name(Kind kind) {
             return "PairedScores";
         case Kind::coverage_hsic:
             return "CoverageHSIC";
+        case Kind::ranks:
+            return "Ranks";
         case Kind::spiegelhalter:
             return "Spiegelhalter";
         case Kind::row_counter:

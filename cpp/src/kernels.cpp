@@ -10,6 +10,7 @@
 #include "dependence_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "rank_loops.hpp"
 #include "score_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
 #include "wide_lanes.hpp"
@@ -402,6 +403,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    range,
                                    &box_kernels,
                                    &dependence_kernels,
+                                   &rank_kernels,
                                    smooth,
                                    convolve,
                                    log_of,

@@ -21,6 +21,7 @@ from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._paired_stream import PairedScores
+from calibrant._rank_stream import Ranks
 from calibrant._refinement import Refinement
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
@@ -34,6 +35,7 @@ __all__ = [
     "MeanBounds",
     "PairedScores",
     "PredictionSets",
+    "Ranks",
     "Refinement",
     "Reliability",
     "ReliabilityBounds",

@@ -1,0 +1,136 @@
+"""Probability integral transforms; public in `calibrant.ranks`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibrant import _core, _inputs
+from calibrant._draws import checked_index, checked_seed
+
+__all__ = ["pit_values", "rank_pit_values"]
+
+Cdf = Callable[[NDArray[Any]], ArrayLike]
+
+#: The largest number below 1.
+_BELOW_ONE = 1.0 - 2.0**-53
+
+
+def pit_values(
+    cdf: ArrayLike | Cdf,
+    y_true: ArrayLike | None = None,
+    *,
+    cdf_below: ArrayLike | Cdf | None = None,
+    seed: int = 0,
+    first_pair: int = 0,
+) -> NDArray[np.float64]:
+    r"""Probability integral transform of what happened: F(y), uniform if F is calibrated.
+
+    For outcomes that have probabilities of their own, as counts do, F(y) is not uniform; the
+    randomised transform is, exactly:
+
+    .. math:: u = F(y-) + V \, (F(y) - F(y-)), \qquad V \sim U[0, 1)
+
+    Parameters
+    ----------
+    cdf : array of shape (n,), values in [0, 1], or callable
+        F(y) of each outcome, or a function that gives it for `y_true`.
+    y_true : array of shape (n,), optional
+        What happened; for callables only.
+    cdf_below : array of shape (n,), values in [0, 1], or callable, optional
+        F(y-), the probability of less than y, where outcomes are discrete. For whole numbers it is
+        F(y - 1).
+    seed, first_pair
+        Of V, as for `sbc_ranks`.
+
+    Returns
+    -------
+    array of float64, shape (n,)
+
+    Examples
+    --------
+    >>> pit_values(lambda y: 1 - np.exp(-y), [0.0, np.log(2.0)])
+    array([0. , 0.5])
+
+    A fair coin that fell 0, 0, 1:
+
+    >>> pit_values([0.5, 0.5, 1.0], cdf_below=[0.0, 0.0, 0.5]).round(3)
+    array([0.081, 0.142, 0.628])
+    """
+    outcomes = None if y_true is None else np.asarray(_inputs.resolve(y_true, "y_true"))
+    upper = _probabilities(cdf, outcomes, "cdf")
+    if cdf_below is None:
+        return upper
+    lower = _probabilities(cdf_below, outcomes, "cdf_below")
+    if lower.shape != upper.shape:
+        raise ValueError(f"cdf_below must have the shape of cdf, {upper.shape}, got {lower.shape}")
+    crossed = np.flatnonzero(lower > upper)
+    if crossed.size:
+        i = crossed[0]
+        raise ValueError(
+            f"cdf_below must not be above cdf, found {lower[i]} > {upper[i]} at row {i}"
+        )
+    return lower + _noise(len(upper), 1, seed, first_pair)[:, 0] * (upper - lower)
+
+
+def _probabilities(cdf: Any, outcomes: NDArray[Any] | None, name: str) -> NDArray[np.float64]:
+    if callable(cdf):
+        if outcomes is None:
+            raise TypeError(f"y_true must be given if {name} is a function")
+        found = np.asarray(cdf(outcomes), np.float64)
+        if found.shape != outcomes.shape:
+            raise ValueError(
+                f"{name} must return numbers of shape {outcomes.shape}, got shape {found.shape}"
+            )
+    else:
+        found = np.asarray(_inputs.resolve(cdf, name), np.float64)
+        if outcomes is not None and found.shape != outcomes.shape:
+            raise ValueError(f"{name} must have the shape of y_true, {outcomes.shape}, "
+                             f"got {found.shape}")  # fmt: skip
+    if found.ndim != 1:
+        raise ValueError(f"{name} must have shape (n,), got shape {found.shape}")
+    bad = np.flatnonzero(~((found >= 0.0) & (found <= 1.0)))
+    if bad.size:
+        raise ValueError(f"{name} must lie in [0, 1], found {found[bad[0]]} at row {bad[0]}")
+    return found + 0.0
+
+
+def rank_pit_values(
+    ranks: ArrayLike, n_draws: int, *, seed: int = 0, first_pair: int = 0
+) -> NDArray[np.float64]:
+    r"""Transform ranks among draws to values in [0, 1) that are exactly uniform if calibrated.
+
+    .. math:: u = (r + V) / (M + 1), \qquad V \sim U[0, 1)
+
+    r / M, which others use, takes M + 1 values from 0 to 1 and so is not uniform.
+
+    Parameters
+    ----------
+    ranks : array of whole numbers from 0 to n_draws, shape (n,) or (n, d)
+    n_draws : int
+        M.
+    seed, first_pair
+        Of V, as for `sbc_ranks`.
+
+    Returns
+    -------
+    array of float64, of the shape of ranks
+
+    Examples
+    --------
+    >>> rank_pit_values([0, 2, 4], n_draws=4).round(3)
+    array([0.032, 0.457, 0.851])
+    """
+    state = _core.Ranks(checked_index(n_draws, "n_draws"), 1, 0)
+    found = np.asarray(_inputs.resolve(ranks, "ranks"))
+    state.update_ranks(found.reshape(-1) if found.ndim == 2 else found)
+    dims = found.shape[1] if found.ndim == 2 else 1
+    noise = _noise(len(found), dims, seed, first_pair).reshape(found.shape)
+    return np.minimum((found + noise) / (n_draws + 1), _BELOW_ONE)
+
+
+def _noise(n: int, dims: int, seed: int, first_pair: int) -> NDArray[np.float64]:
+    return _core.uniforms(n, dims, "pit", checked_seed(seed), checked_index(first_pair))
