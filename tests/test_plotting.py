@@ -10,6 +10,7 @@ import pytest
 import calibrant
 import calibrant.intervals
 from calibrant import plotting, streaming
+from calibrant._rank_calibration import rank_calibration
 from calibrant.plotting._cumulative import largest_excursion
 from calibrant.plotting._display import pvalue_text
 from calibrant.plotting._groups import by_worst
@@ -45,6 +46,7 @@ Y, P = rows()
 GROUPS = np.array(["north", "south", "$\\frac", "_x"])[np.arange(len(Y)) % 4]
 SCALE = np.random.default_rng(6).gamma(2, 1, 4000)
 Y_REAL = np.random.default_rng(7).normal(0, SCALE)
+RANKS = np.random.default_rng(8).binomial(99, P)
 BOUNDS = np.stack([np.stack([-q * SCALE, q * SCALE], 1) for q in (0.6, 1.7)], 2)
 RESULTS = {
     "assessment": lambda: calibrant.assess(Y, P),
@@ -66,6 +68,8 @@ RESULTS = {
             1
         ].by_width
     ),
+    "ranks": lambda: rank_calibration(RANKS, 99),
+    "ranks of dimensions": lambda: rank_calibration(np.stack([RANKS, 99 - RANKS], 1), 99),
     "sets": lambda: calibrant.set_summary(Y, np.stack([P < 0.6, P > 0.3], 1)),
     "murphy": lambda: calibrant.brier_decomposition(Y, P),
     "corp": lambda: calibrant.brier_decomposition(Y, P, method="corp"),
