@@ -64,8 +64,9 @@ class Report:
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
             ``source`` (a dict, recorded in the report), as `calibrant.evidence.Evidence` has;
             optionally ``assessment``, needed for the model against the source of several
-            classes, ``intervals``, ``coverage_hsic`` and ``sets``. Where the scorecard has no
-            rows, the report is about intervals, or sets.
+            classes, ``intervals``, ``coverage_hsic``, ``sets``, and ``ranks`` with the names of
+            the ``truths``. Where the scorecard has no rows, the report is about intervals, sets
+            or draws.
         title : str, optional
         confidence_level : float
             Of the intervals.
@@ -80,8 +81,9 @@ class Report:
         counted = evidence.scorecard
         if not view.has_probabilities:
             counted = getattr(evidence, view.subject)
+        things = "draws" if view.subject == "ranks" else view.subject
         return cls(
-            f"Can these {view.subject} be trusted?" if title is None else title,
+            f"Can these {things} be trusted?" if title is None else title,
             verdict_of(view),
             counted.n,
             counted.n_omitted,
