@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
     register_decompositions(m);
     register_intervals(m);
     register_dependence(m);
+    register_ensemble(m);
     register_means(m);
     register_assessment(m);       // after means: it gives risk profiles
     register_prediction_sets(m);  // after intervals: it gives strata

@@ -15,6 +15,7 @@ void register_cumulative(pybind11::module_& m);
 void register_decompositions(pybind11::module_& m);
 void register_intervals(pybind11::module_& m);
 void register_dependence(pybind11::module_& m);
+void register_ensemble(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_prediction_sets(pybind11::module_& m);
 void register_roc(pybind11::module_& m);

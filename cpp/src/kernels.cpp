@@ -7,6 +7,7 @@
 #include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
 #include "dependence_loops.hpp"
+#include "ensemble_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
@@ -413,6 +414,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    range,
                                    &box_kernels,
                                    &dependence_kernels,
+                                   &ensemble_kernels,
                                    smooth,
                                    log_of,
                                    exp_of,

@@ -4,10 +4,13 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from calibrant import (
     calibration,
     cumulative,
     dependence,
+    ensemble,
     intervals,
     means,
     scorecards,
@@ -48,6 +51,7 @@ from calibrant.cumulative import (
     spiegelhalter_test,
 )
 from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
+from calibrant.ensemble import EnsembleVotes, ensemble_confidence, ensemble_votes
 from calibrant.intervals import (
     Coverage,
     CoverageGap,
@@ -102,6 +106,10 @@ from calibrant.scores import (
 )
 from calibrant.smooth import smooth_calibration_error
 
+if TYPE_CHECKING:
+    from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
+
+# LearnPlusPlus is there, too, where scikit-learn is installed.
 __all__ = [
     "HSIC",
     "Assessment",
@@ -118,6 +126,7 @@ __all__ = [
     "CrossEntropyProbability",
     "CumulativeDifferences",
     "CumulativeTests",
+    "EnsembleVotes",
     "Estimate",
     "GroupwiseTestResult",
     "HSICTest",
@@ -160,6 +169,9 @@ __all__ = [
     "cumulative_differences",
     "cumulative_tests",
     "dependence",
+    "ensemble",
+    "ensemble_confidence",
+    "ensemble_votes",
     "expected_calibration_error",
     "generalized_mean",
     "get_num_threads",
@@ -201,3 +213,9 @@ __all__ = [
     "top_label_ece",
     "tsallis_entropy",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LearnPlusPlus":
+        return ensemble.LearnPlusPlus
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

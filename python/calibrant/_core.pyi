@@ -97,6 +97,9 @@ def table_roc_curve(table: ScoreTable, max_points: int | None) -> dict[str, Any]
 def accuracy_rejection_auc(
     y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool
 ) -> float: ...
+def ensemble_confidence(
+    votes: Any, weights: Any, n_classes: int, temperature: float, combine: str, path: bool
+) -> NDArray[np.float64]: ...
 def coverage_hsic(
     y_true: Any,
     lower: Any,

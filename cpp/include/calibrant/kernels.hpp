@@ -118,6 +118,7 @@ struct IntervalTally {
 // Tables of their own, with headers of the same name.
 struct BoxKernels;
 struct DependenceKernels;
+struct EnsembleKernels;
 
 // A function at points that lie a stride apart: lane k of the j-th is its value at k stride + j.
 struct alignas(64) SmoothLanes {
@@ -191,6 +192,7 @@ struct Kernels {
 
     const BoxKernels* boxes;
     const DependenceKernels* dependence;
+    const EnsembleKernels* ensemble;
     // f[j] = taps[0] g[j] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[j - d] + g[j + d]),
     // added in that order, in each lane; j < stride, a multiple of smooth_tile.
     void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
