@@ -155,7 +155,8 @@ def draw(results, name):
                 )
                 ax.set(xlabel="feature 1", ylabel="feature 2", aspect="equal", title=title)
             fig.colorbar(image, ax=row[1:], label="largest probability", shrink=0.9)
-        fig.savefig(name, dpi=120)
+        fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+        fig.savefig(name, dpi=100)
 
 
 def draw_errors(ax, palette, result, title):
@@ -169,7 +170,6 @@ def draw_errors(ax, palette, result, title):
     ax.set(xlabel="members", ylabel="mean squared error", title=title, xlim=(1, MEMBERS))
     ax.set_ylim(0, 0.065)
     ax.grid(visible=True, color=palette.grid, linewidth=0.8)
-    ax.legend(ncols=2, loc="upper right", fontsize="small")
 
 
 def main():

@@ -7,33 +7,36 @@
 namespace calibrant {
 namespace {
 
-// One higher and unsigned, -1 is 0 and all that is refused is large.
-template <class Unsigned>
-bool narrow_votes(const Unsigned* votes, std::size_t n, Unsigned n_classes, std::uint8_t step,
+// One higher and unsigned, -1 is 0 and all that is refused is large. Bytes are doubled, as there is
+// no instruction that multiplies them.
+template <bool by_eight, class Unsigned>
+bool narrow_votes(const void* from, std::size_t n, std::uint8_t n_classes,
                   std::uint8_t* __restrict codes) {
+    const auto* const votes = static_cast<const Unsigned*>(from);
     Unsigned most = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const auto code = static_cast<Unsigned>(votes[i] + 1U);
         most = code > most ? code : most;
-        codes[i] = static_cast<std::uint8_t>(static_cast<std::uint8_t>(code) * step);
+        const auto once = static_cast<std::uint8_t>(code);
+        const auto twice = static_cast<std::uint8_t>(once + once);
+        const auto four = static_cast<std::uint8_t>(twice + twice);
+        codes[i] = by_eight ? static_cast<std::uint8_t>(four + four) : four;
     }
     return most <= n_classes;
 }
 
+template <bool by_eight>
 bool narrow(const void* votes, std::size_t item_size, std::size_t n, std::uint8_t n_classes,
-            std::uint8_t step, std::uint8_t* codes) {
+            std::uint8_t* codes) {
     switch (item_size) {
         case 1:
-            return narrow_votes(static_cast<const std::uint8_t*>(votes), n, n_classes, step, codes);
+            return narrow_votes<by_eight, std::uint8_t>(votes, n, n_classes, codes);
         case 2:
-            return narrow_votes<std::uint16_t>(static_cast<const std::uint16_t*>(votes), n,
-                                               n_classes, step, codes);
+            return narrow_votes<by_eight, std::uint16_t>(votes, n, n_classes, codes);
         case 4:
-            return narrow_votes<std::uint32_t>(static_cast<const std::uint32_t*>(votes), n,
-                                               n_classes, step, codes);
+            return narrow_votes<by_eight, std::uint32_t>(votes, n, n_classes, codes);
         default:
-            return narrow_votes<std::uint64_t>(static_cast<const std::uint64_t*>(votes), n,
-                                               n_classes, step, codes);
+            return narrow_votes<by_eight, std::uint64_t>(votes, n, n_classes, codes);
     }
 }
 
@@ -87,8 +90,28 @@ void add_up(const std::uint8_t* codes, std::size_t rows, std::size_t members,
     const double errors = fma(high, scale.high, -p) + fma(low, scale.high, -q);
     const double product = p + q;
     const double rest = ((p - product) + q) + fma(high + low, scale.low, errors);
-    const bool far = product > 2000.0;
-    return round_parts(exp_parts(select(far, -2000.0, -product), select(far, 0.0, -rest)));
+    const bool far = product > 800.0;
+    const PowerParts parts =
+        exp_finish_fast(exp_reduce(select(far, -800.0, -product), select(far, 0.0, -rest)));
+    // Two factors reach down to the least subnormal; only the last product can round.
+    const double half = snap<0>(parts.exponent * 0.5);
+    return (parts.high + parts.low) * power_of_two(half) * power_of_two(parts.exponent - half);
+}
+
+template <std::size_t width>
+[[gnu::always_inline]] inline void normalise(const SoftmaxRoom& room, std::size_t rows,
+                                             std::size_t n_classes, std::size_t plane,
+                                             double* __restrict out) {
+    const std::size_t n = width > 0 ? width : n_classes;  // known to the compiler, if there is one
+    for (std::size_t i = 0; i < rows; ++i) {
+        const double high = room.high[i], low = room.low[i], reciprocal = room.reciprocal[i];
+        for (std::size_t j = 0; j < n; ++j) {
+            const double term = room.terms[j * plane + i];
+            const double quotient = term * reciprocal;
+            const double rest = fma(-quotient, low, fma(-quotient, high, term));
+            out[i * n + j] = fma(rest, reciprocal, quotient);
+        }
+    }
 }
 
 void softmax(const std::int64_t* __restrict sums, std::size_t rows, std::size_t n_classes,
@@ -129,17 +152,20 @@ void softmax(const std::int64_t* __restrict sums, std::size_t rows, std::size_t 
         high[i] = sum;
         reciprocal[i] = 1.0 / sum;
     }
-    for (std::size_t j = 0; j < n_classes; ++j) {
-        for (std::size_t i = 0; i < rows; ++i) {
-            const double term = terms[j * plane + i];
-            const double quotient = term * reciprocal[i];
-            const double rest = fma(-quotient, low[i], fma(-quotient, high[i], term));
-            out[i * n_classes + j] = fma(rest, reciprocal[i], quotient);
-        }
+    switch (n_classes) {
+        case 2:
+            return normalise<2>(room, rows, n_classes, plane, out);
+        case 3:
+            return normalise<3>(room, rows, n_classes, plane, out);
+        case 4:
+            return normalise<4>(room, rows, n_classes, plane, out);
+        default:
+            return normalise<0>(room, rows, n_classes, plane, out);
     }
 }
 
-constexpr EnsembleKernels ensemble_kernels{narrow, add_up<FourSums>, add_up<EightSums>, softmax};
+constexpr EnsembleKernels ensemble_kernels{narrow<false>, narrow<true>, add_up<FourSums>,
+                                           add_up<EightSums>, softmax};
 
 }  // namespace
 }  // namespace calibrant

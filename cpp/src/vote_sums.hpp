@@ -88,8 +88,9 @@ public:
                               std::size_t plane) const {
         const EnsembleKernels& loops = *kernels().ensemble;
         codes.resize(rows * members_);
-        if (!loops.narrow(votes, item_size, codes.size(), static_cast<std::uint8_t>(n_classes_),
-                          static_cast<std::uint8_t>(width_), codes.data())) {
+        const auto narrow = width_ == 4 ? loops.narrow_4 : loops.narrow_8;
+        if (!narrow(votes, item_size, codes.size(), static_cast<std::uint8_t>(n_classes_),
+                    codes.data())) {
             return false;
         }
         const auto add = width_ == 4 ? loops.add_up_4 : loops.add_up_8;

@@ -20,10 +20,12 @@ struct SoftmaxRoom {
 
 // Sums of votes come in planes, one a class: that of row i and class j is sums[j * plane + i].
 struct EnsembleKernels {
-    // codes[i] = (votes[i] + 1) step, of signed integers of 1, 2, 4 or 8 bytes, for n_classes step
-    // below 256. Returns false if some vote is neither -1 nor below n_classes.
-    bool (*narrow)(const void* votes, std::size_t item_size, std::size_t n, std::uint8_t n_classes,
-                   std::uint8_t step, std::uint8_t* codes);
+    // codes[i] is 4, or 8, times votes[i] + 1, of signed integers of 1, 2, 4 or 8 bytes, and at
+    // most 8 classes. Returns false if some vote is neither -1 nor below n_classes.
+    bool (*narrow_4)(const void* votes, std::size_t item_size, std::size_t n,
+                     std::uint8_t n_classes, std::uint8_t* codes);
+    bool (*narrow_8)(const void* votes, std::size_t item_size, std::size_t n,
+                     std::uint8_t n_classes, std::uint8_t* codes);
 
     // Of at most 4, or 8, classes: row i adds up, for each member t, the 4, or 8, integers from
     // table[t * table_step + codes[i * members + t]] on.
