@@ -109,10 +109,10 @@ class LearnPlusPlus(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     >>> X = rng.normal(size=(300, 2))
     >>> y = np.where(X[:, 0] > 0, "right", "left")
     >>> model = LearnPlusPlus(n_estimators=5, random_state=0).fit(X, y)
-    >>> new = rng.normal(size=(300, 2)) + [0, 6]
-    >>> model.partial_fit(new, np.full(300, "top")).classes_       # a class it has not seen
-    array(['left', 'right', 'top'], dtype='<U5')
-    >>> model.predict([[-2, 0], [2, 0], [0, 6]])
+    >>> X = np.concatenate([X, rng.normal(size=(300, 2)) + [0, 6]])
+    >>> y = np.concatenate([y, np.full(300, "top")])     # a class it has not seen
+    >>> model = model.set_params(n_estimators=10).partial_fit(X, y)
+    >>> model.predict([[-2, 0], [2, 0], [0, 6]])         # the new members outvote the old
     array(['left', 'right', 'top'], dtype='<U5')
     """
 

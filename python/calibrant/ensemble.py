@@ -172,11 +172,11 @@ def ensemble_votes(estimator: Any, X: Any) -> EnsembleVotes:
     >>> model = AdaBoostClassifier(n_estimators=3, random_state=0).fit(X, y)
     >>> found = ensemble_votes(model, [[0.5], [2.5]])
     >>> found.votes
-    array([[0, 0, 0],
+    array([[0, 0, 1],
            [1, 0, 1]], dtype=int32)
     >>> found.confidence().round(3)
-    array([[0.992, 0.008],
-           [0.333, 0.667]])
+    array([[0.884, 0.116],
+           [0.323, 0.677]])
     """
     members, classes = _members_of(estimator)
     weights = np.ones(len(members))
