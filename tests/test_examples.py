@@ -6,6 +6,7 @@ import pytest
 
 # Those that take long do less here.
 ARGUMENTS = {
+    "learnpp_experiments.py": ["--repeats", "1"],
     "nelson_figure1.py": ["--seeds", "3"],
     "nelson_figures_3_to_7.py": ["--seeds", "2"],
 }

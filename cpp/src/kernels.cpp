@@ -8,12 +8,13 @@
 #include "class_kernels.hpp"
 #include "convolution_kernel.hpp"
 #include "dependence_loops.hpp"
-#include "ensemble_score_loops.hpp"
 #include "distance_loops.hpp"
+#include "ensemble_loops.hpp"
+#include "ensemble_score_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
-#include "plain_sum_kernels.hpp"
 #include "mmd_loops.hpp"
+#include "plain_sum_kernels.hpp"
 #include "rank_loops.hpp"
 #include "score_kernels.hpp"
 #include "scorecard_kernels.hpp"
@@ -442,6 +443,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &distance_kernels,
                                    &mmd_kernels,
                                    &rank_kernels,
+                                   &ensemble_kernels,
                                    smooth,
                                    convolve,
                                    log_of,

@@ -4,10 +4,13 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from calibrant import (
     calibration,
     cumulative,
     dependence,
+    ensemble,
     ensemble_scores,
     intervals,
     means,
@@ -52,6 +55,7 @@ from calibrant.cumulative import (
 )
 from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
 from calibrant.distributions import CoupledGaussian, CoupledGaussianFit
+from calibrant.ensemble import EnsembleVotes, ensemble_confidence, ensemble_votes
 from calibrant.ensemble_scores import (
     SlicedEnergyScore,
     crps_ensemble,
@@ -147,6 +151,10 @@ from calibrant.scores import (
 )
 from calibrant.smooth import smooth_calibration_error
 
+if TYPE_CHECKING:
+    from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
+
+# LearnPlusPlus is there, too, where scikit-learn is installed.
 __all__ = [
     "HSIC",
     "Assessment",
@@ -166,6 +174,7 @@ __all__ = [
     "CumulativeDifferences",
     "CumulativeTests",
     "DensityCoverage",
+    "EnsembleVotes",
     "Estimate",
     "GroupwiseTestResult",
     "HSICTest",
@@ -228,7 +237,10 @@ __all__ = [
     "draw_counts",
     "energy_ranks",
     "energy_score",
+    "ensemble",
+    "ensemble_confidence",
     "ensemble_scores",
+    "ensemble_votes",
     "expected_calibration_error",
     "frechet_distance",
     "generalized_mean",
@@ -287,3 +299,9 @@ __all__ = [
     "vendi_profile",
     "vendi_score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LearnPlusPlus":
+        return ensemble.LearnPlusPlus
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

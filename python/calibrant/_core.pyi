@@ -108,6 +108,9 @@ def ranks(
     draws: Any, truth: Any, references: Any, seed: int, first_pair: int, omit_missing: bool
 ) -> NDArray[np.int64]: ...
 def uniforms(n: int, dims: int, purpose: str, seed: int, first_row: int) -> NDArray[np.float64]: ...
+def ensemble_confidence(
+    votes: Any, weights: Any, n_classes: int, temperature: float, combine: str, path: bool
+) -> NDArray[np.float64]: ...
 def coverage_hsic(
     y_true: Any,
     lower: Any,
