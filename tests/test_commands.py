@@ -148,7 +148,7 @@ def test_states_are_merged_and_scored_as_if_all_rows_were_one_file(columns):
 ACCUMULATORS = [
     getattr(streaming, name)
     for name in streaming.__all__
-    if issubclass(getattr(streaming, name), EventAccumulator)
+    if isinstance(cls := getattr(streaming, name), type) and issubclass(cls, EventAccumulator)
 ]
 
 

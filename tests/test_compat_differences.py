@@ -7,8 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import calibrant
-from calibrant import _core
 from calibrant.compat import sklearn
 from calibrant.compat.mapie import calibration, classification, conditional, regression, uncertainty
 
@@ -190,45 +188,3 @@ def test_coverage_gap_refuses(change, words):
     options = {"groups": [0, 0, 1, 1], "confidence_level": 0.9, "y_intervals": PI} | change
     with pytest.raises(ValueError, match=words):
         conditional.coverage_gap(Z, **options)
-
-
-# The kernels -------------------------------------------------------------------------------------
-
-
-@pytest.mark.usefixtures("runtime_restored")
-def test_kernels_give_the_same_bits_on_any_threads():
-    rng = np.random.default_rng(3)
-    n = 300_001
-    score, label = rng.random(n).round(3), rng.integers(0, 2, n).astype(np.uint8)
-    matrix = rng.random((n // 3, 3))
-    found = []
-    for threads in (1, 2, 3):
-        calibrant.set_num_threads(threads)
-        found.append((
-            _core.walk_range(label, score), _core.interval_totals(score - 0.5, -score, score),
-            [a.tobytes() for a in _core.sort_labelled(label, score)[:2]],
-            [a.tobytes() for a in _core.largest_columns(matrix)[:2]],
-        ))  # fmt: skip
-    assert found[0] == found[1] == found[2]
-    order = np.lexsort([label, score])
-    assert found[0][2] == [label[order].tobytes(), score[order].tobytes()]
-    assert found[0][3] == [matrix.argmax(axis=1).tobytes(), matrix.max(axis=1).tobytes()]
-
-
-@given(st.lists(st.tuples(st.sampled_from([0.0, 0.5, 0.25, 1.0, 1.0000001]) | st.floats(0, 1),
-                          st.integers(0, 1)), min_size=1, max_size=300))  # fmt: skip
-def test_walk_range(rows):
-    score = np.array([s for s, _ in rows])
-    label = np.array([y for _, y in rows], np.uint8)
-    highest, lowest, depends_on_ties = _core.walk_range(label, score)
-    if not depends_on_ties:
-        # Label 0 first or last in a tie: if it does not matter, both have these extremes.
-        for sign in (1, -1):
-            order = np.lexsort([sign * label.astype(int), score])
-            walk = np.cumsum(label[order] - score[order])
-            assert highest == pytest.approx(walk.max(), abs=1e-11)
-            assert lowest == pytest.approx(walk.min(), abs=1e-11)
-
-
-def test_a_missing_number_is_seen_by_the_largest_columns():
-    assert _core.largest_columns(np.array([[0.1, nan], [0.2, 0.3]]))[2] is False

@@ -47,12 +47,24 @@ for begin in range(0, p.size, 500_000):
     total.update(y[begin : begin + 500_000], p[begin : begin + 500_000])
 print(peak() - before)
 """
+PAIRS = """
+del p, y
+x = rng.normal(size=(6000, 2)), rng.normal(size=(6000, 2))
+calibrant.mmd(x[0][:1000], x[1][:1000])
+before = peak()
+calibrant.mmd(*x, bandwidth=1.0)  # matrices of the kernel would take 860 MB
+calibrant.mmd_test(*x, bandwidth=1.0, n_permutations=100)
+print(peak() - before)
+"""
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc/self/status")
-@pytest.mark.parametrize("script", [PROFILE, CUMULATIVE, STREAM], ids=["risk", "walk", "card"])
+@pytest.mark.parametrize(
+    "script", [PROFILE, CUMULATIVE, STREAM, PAIRS], ids=["risk", "walk", "card", "pairs"]
+)
 def test_peak_extra_memory_is_below_16_megabytes(script):
-    """Of the cumulative tests, the sorted rows included, which are few of these scores."""
+    """Of the cumulative tests, the sorted rows included, which are few of these scores. Of pairs of
+    rows, beside what is kept of each row."""
     run = subprocess.run(
         [sys.executable, "-c", SETUP + script], capture_output=True, text=True, check=True
     )

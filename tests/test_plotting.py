@@ -45,6 +45,7 @@ Y, P = rows()
 GROUPS = np.array(["north", "south", "$\\frac", "_x"])[np.arange(len(Y)) % 4]
 SCALE = np.random.default_rng(6).gamma(2, 1, 4000)
 Y_REAL = np.random.default_rng(7).normal(0, SCALE)
+RANKS = np.random.default_rng(8).binomial(99, P)
 BOUNDS = np.stack([np.stack([-q * SCALE, q * SCALE], 1) for q in (0.6, 1.7)], 2)
 RESULTS = {
     "assessment": lambda: calibrant.assess(Y, P),
@@ -70,9 +71,13 @@ RESULTS = {
             1
         ].by_width
     ),
+    "ranks": lambda: calibrant.rank_calibration(RANKS, 99),
+    "ranks of dimensions": lambda: calibrant.rank_calibration(np.stack([RANKS, 99 - RANKS], 1), 99),
     "sets": lambda: calibrant.set_summary(Y, np.stack([P < 0.6, P > 0.3], 1)),
     "murphy": lambda: calibrant.brier_decomposition(Y, P),
     "corp": lambda: calibrant.brier_decomposition(Y, P, method="corp"),
+    "mmd": lambda: calibrant.mmd_test(Y_REAL, SCALE, bandwidth=1.0, n_permutations=50),
+    "linear mmd": lambda: calibrant.mmd_test(Y_REAL, SCALE, bandwidth=1.0, estimator="linear"),
 }
 
 
@@ -404,3 +409,21 @@ def test_pvalues_are_readable():
     assert pvalue_text(0.0123) == "p = 0.012"
     assert pvalue_text(0.0) == "p < 1e-300"
     assert pvalue_text(0.0, -2302.585) == "p = 1e-1000"
+
+
+def test_null_distribution_and_statistic():
+    rng = np.random.default_rng(3)
+    test = calibrant.mmd_test(rng.normal(size=30), rng.normal(size=30), n_permutations=199)
+    display = test.plot(level=0.1)
+    assert set(display.statistic_.get_xdata()) == {test.statistic}
+    heights, edges, _ = display.null_.get_data()
+    assert np.sum(heights * np.diff(edges)) == pytest.approx(1.0)
+    assert edges[[0, -1]].tolist() == [test.null.min(), test.null.max()]
+    # The least statistic with p <= 0.1: 19 of 199 splits at or beyond it.
+    assert np.count_nonzero(test.null >= display.critical_) == 19
+    few = calibrant.mmd_test([0.0, 1.0, 2.0], [1.0, 3.0, 4.0]).plot(level=0.01)
+    assert few.critical_ == math.inf
+    terms = calibrant.mmd_test(Y_REAL, SCALE, estimator="linear", bandwidth=1.0)
+    assert terms.plot().critical_ == pytest.approx(1.6448536 * terms.standard_error)
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1, got 1"):
+        test.plot(level=1)

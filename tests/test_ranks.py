@@ -261,6 +261,11 @@ def test_missing_values(axis, dtype):
     assert len(calibrant.sbc_ranks(moved, truth, axis=axis, nan_policy="omit")) == 3
 
 
+def test_parts_of_draws_cannot_be_omitted():
+    with pytest.raises(ValueError, match=r"draws has a missing value \(NaN\) at pair 0, draw 1$"):
+        calibrant.draw_counts([[1.0, math.nan]], [0.0])
+
+
 def test_a_refused_update_changes_nothing():
     total = streaming.Ranks(3, seed=1)
     total.update([[1, 2, 3]], [2])

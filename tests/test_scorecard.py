@@ -80,6 +80,38 @@ def test_brier_log_and_risk_of_nasty_rows(table):
             assert estimate.low <= estimate.high
 
 
+def powers_of_two_from(ends, rng, n):
+    """Scores at all distances from some ends, to far below what the kernels' grids resolve."""
+    distances = 2.0 ** -rng.integers(1, 120, n) * rng.random(n)
+    at = rng.choice(ends, n)
+    return np.where(at > 0.5, at - distances, at + distances).clip(0, 1)
+
+
+@pytest.mark.parametrize("n_bins", [1, 15])
+@pytest.mark.parametrize("name", ["uniform", "near 0 and 1", "near 1/2", "ties", "0 and 1"])
+def test_rows_without_weights_are_rows_of_weight_one(name, n_bins):
+    """The former have kernels of their own, which leave what is too small to the general way."""
+    rng, n = np.random.default_rng(5), 9001
+    p = {
+        "uniform": rng.random(n),
+        "near 0 and 1": powers_of_two_from([0.0, 1.0], rng, n),
+        "near 1/2": powers_of_two_from([0.5], rng, n),
+        "ties": rng.integers(0, 5, n) / 4,
+        "0 and 1": rng.integers(0, 2, n).astype(float),
+    }[name]
+    y = rng.integers(0, 2, n)
+    without, ones = (streaming.Scorecard(n_bins=n_bins) for _ in range(2))
+    without.update(y, p)
+    ones.update(y, p, sample_weight=np.ones(n))
+    assert without.to_bytes() == ones.to_bytes()
+
+
+def test_no_interval_ends_before_it_begins():
+    """The basic bootstrap may push both ends beyond 1."""
+    card = scorecard([0, 0], [0.7071067811865476, 0.0], sample_weight=[0.03125, 2.0])
+    assert card.mce.low <= card.mce.high
+
+
 # Worked examples, in exact fractions
 
 

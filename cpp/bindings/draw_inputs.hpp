@@ -20,6 +20,9 @@ public:
     DrawInputs& operator=(const DrawInputs&) = delete;
     ~DrawInputs() = default;
 
+    // For messages: that the caller has no nan_policy.
+    void offer_no_omission() { rows_.may_be_omitted = false; }
+
     [[nodiscard]] const DrawRows& rows() const { return rows_; }
     [[nodiscard]] std::size_t n_values() const {
         return rows_.size() * rows_.n_draws() * rows_.n_dims;

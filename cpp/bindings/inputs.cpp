@@ -112,7 +112,9 @@ void refuse_type(const char* name, Holds holds, const std::string& found, bool i
     const std::string start = std::string(name) + " must hold ";
     if (holds == Holds::numbers) throw py::type_error(start + "real numbers, got " + found);
     const char* const remedy =
-        is_text ? "; pass labels= to name the classes, in the order of their codes" : "";
+        is_text && holds == Holds::labels
+            ? "; pass labels= to name the classes, in the order of their codes"
+            : "";
     throw py::type_error(start + "integer class codes, got " + found + remedy);
 }
 

@@ -20,7 +20,7 @@ namespace py = pybind11;
 enum class Shape { vector, matrix, vector_or_matrix };
 
 // What the values are for; the remedy in an error message depends on it.
-enum class Holds { numbers, labels };
+enum class Holds { numbers, labels, votes };
 
 // A column, and whatever keeps its memory alive. It holds a Python object: make it
 // and let it go with the GIL held. In between, the Column needs no GIL.

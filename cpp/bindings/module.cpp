@@ -20,6 +20,8 @@ PYBIND11_MODULE(_core, m) {
     register_decompositions(m);
     register_intervals(m);
     register_dependence(m);
+    register_ensemble_scores(m);
+    register_ensemble(m);
     register_means(m);
     register_mmd(m);
     register_moments(m);

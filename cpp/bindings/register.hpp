@@ -15,6 +15,8 @@ void register_cumulative(pybind11::module_& m);
 void register_decompositions(pybind11::module_& m);
 void register_intervals(pybind11::module_& m);
 void register_dependence(pybind11::module_& m);
+void register_ensemble_scores(pybind11::module_& m);
+void register_ensemble(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_mmd(pybind11::module_& m);
 void register_moments(pybind11::module_& m);

@@ -77,7 +77,7 @@ py::class_<T> register_accumulator(py::module_& m, const char* name, const char*
             "to_bytes", [](const T& self) { return py::bytes(self.to_bytes()); },
             "The state, as canonical bytes.")
         .def_static(
-            "from_bytes", [](const py::object& state) { return T::from_bytes(copy_bytes(state)); },
+            "from_bytes", [](const py::object& state) { return restore<T>(copy_bytes(state)); },
             "state"_a, "The accumulator whose to_bytes gave these bytes.")
         .def(
             "copy", [](const T& self) { return T(self); },

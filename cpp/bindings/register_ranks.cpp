@@ -27,7 +27,8 @@ Counts ranks(const py::object& draws, const py::object& truth, const py::object&
 }
 
 py::tuple draw_counts(const py::object& draws, const py::object& truth, std::uint64_t first_pair) {
-    const DrawInputs inputs(draws, truth, py::none(), false);
+    DrawInputs inputs(draws, truth, py::none(), false);
+    inputs.offer_no_omission();
     Counts less(inputs.shape()), equal(inputs.shape());
     std::int64_t* const below = less.mutable_data();
     std::int64_t* const same = equal.mutable_data();

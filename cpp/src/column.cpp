@@ -69,6 +69,17 @@ std::int32_t to_label(float value) noexcept { return to_label(static_cast<double
 std::int32_t to_label(Half value) noexcept { return to_label(to_double(value)); }
 std::int32_t to_label(Boolean value) noexcept { return value.byte != 0 ? 1 : 0; }
 
+template <class T>
+std::int32_t to_vote(T value) noexcept {
+    if constexpr (std::is_same_v<T, Half>) {
+        return to_vote(to_double(value));
+    } else if constexpr (std::is_arithmetic_v<T> && std::is_signed_v<T>) {
+        if (value == T{-1}) return vote_abstains;
+    }
+    const std::int32_t label = to_label(value);
+    return label < 0 ? label_invalid : label;
+}
+
 struct AsDouble {
     using Result = double;
     static constexpr double missing = quiet_nan;
@@ -79,6 +90,12 @@ struct AsLabel {
     using Result = std::int32_t;
     static constexpr std::int32_t missing = label_missing;
     static std::int32_t convert(auto value) noexcept { return to_label(value); }
+};
+
+struct AsVote {
+    using Result = std::int32_t;
+    static constexpr std::int32_t missing = label_invalid;
+    static std::int32_t convert(auto value) noexcept { return to_vote(value); }
 };
 
 template <class T>
@@ -205,6 +222,36 @@ Run rows(const Column& column, std::size_t begin, std::size_t count) noexcept {
     return {row_offset(column, begin), column.stride, begin * column.width, column.width, count};
 }
 
+template <class As>
+void convert_row(const Column& column, std::size_t row, typename As::Result* out) noexcept {
+    convert<As>(
+        column,
+        {row_offset(column, row), column.column_stride, row * column.width, 1, column.width}, out);
+}
+
+template <class As>
+void convert_block(const Column& column, std::size_t begin, std::size_t count,
+                   typename As::Result* out) noexcept {
+    const std::size_t width = column.width;
+    const auto item = static_cast<std::ptrdiff_t>(item_size(column.dtype));
+    const bool gapless = column.stride == item * static_cast<std::ptrdiff_t>(width) &&
+                         (column.column_stride == item || width == 1);
+    if (gapless || column.dtype == Dtype::bits) {
+        convert<As>(column, {row_offset(column, begin), item, begin * width, 1, count * width},
+                    out);
+    } else if (std::abs(column.column_stride) < std::abs(column.stride)) {
+        for (std::size_t i = 0; i < count; ++i) convert_row<As>(column, begin + i, out + i * width);
+    } else {  // columns are the closer neighbours, as in Fortran order
+        for (std::size_t j = 0; j < width; ++j) {
+            Run run = rows(column, begin, count);
+            run.offset += static_cast<std::ptrdiff_t>(j) * column.column_stride;
+            run.element += j;
+            run.out_step = width;
+            convert<As>(column, run, out + j);
+        }
+    }
+}
+
 template <std::floating_point T>
 std::string shortest(T value) {
     std::array<char, 32> digits;
@@ -261,6 +308,16 @@ const float* in_place_floats(const Column& column, std::size_t begin) noexcept {
     return rows_in_place<float>(column, Dtype::float32, begin);
 }
 
+const std::byte* in_place_integers(const Column& column, std::size_t begin) noexcept {
+    const std::byte* at = nullptr;
+    with_type(column.dtype, [&]<class T>(T*) {
+        if constexpr (std::signed_integral<T>) {
+            at = reinterpret_cast<const std::byte*>(rows_in_place<T>(column, column.dtype, begin));
+        }
+    });
+    return at;
+}
+
 Column column_at(const Column& matrix, std::size_t index) noexcept {
     Column column = matrix;
     if (matrix.data != nullptr && matrix.dtype != Dtype::bits) {
@@ -284,30 +341,16 @@ void load_labels(const Column& column, std::size_t begin, std::size_t count,
 }
 
 void load_row(const Column& column, std::size_t row, double* out) noexcept {
-    convert<AsDouble>(
-        column,
-        {row_offset(column, row), column.column_stride, row * column.width, 1, column.width}, out);
+    convert_row<AsDouble>(column, row, out);
 }
 
 void load_block(const Column& column, std::size_t begin, std::size_t count, double* out) noexcept {
-    const std::size_t width = column.width;
-    const auto item = static_cast<std::ptrdiff_t>(item_size(column.dtype));
-    const bool gapless = column.stride == item * static_cast<std::ptrdiff_t>(width) &&
-                         (column.column_stride == item || width == 1);
-    if (gapless || column.dtype == Dtype::bits) {
-        convert<AsDouble>(column,
-                          {row_offset(column, begin), item, begin * width, 1, count * width}, out);
-    } else if (std::abs(column.column_stride) < std::abs(column.stride)) {
-        for (std::size_t i = 0; i < count; ++i) load_row(column, begin + i, out + i * width);
-    } else {  // columns are the closer neighbours, as in Fortran order
-        for (std::size_t j = 0; j < width; ++j) {
-            Run run = rows(column, begin, count);
-            run.offset += static_cast<std::ptrdiff_t>(j) * column.column_stride;
-            run.element += j;
-            run.out_step = width;
-            convert<AsDouble>(column, run, out + j);
-        }
-    }
+    convert_block<AsDouble>(column, begin, count, out);
+}
+
+void load_votes(const Column& column, std::size_t begin, std::size_t count,
+                std::int32_t* out) noexcept {
+    convert_block<AsVote>(column, begin, count, out);
 }
 
 std::string number_text(double value, Dtype dtype) {

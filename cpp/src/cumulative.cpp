@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "calibrant/sorted_scores.hpp"
+#include "quotients.hpp"
 
 namespace calibrant {
 namespace {
@@ -28,6 +29,46 @@ void walk_sorted(const SortedScores& sorted, Poll poll, WalkTests& tests) {
     tests.omitted = sorted.omitted();
     tests.require_weight();
 }
+
+// Divides by the weight of all rows, and rounds once.
+class Shares {
+public:
+    Shares(UInt128 total, Differences& result)
+        : weight_(wide(total)), few_(total >> 40 == 0), result_(result) {
+        std::fill_n(weights_, block_rows, weight_.high);
+    }
+
+    void add(UInt128 so_far, DoubleDouble place) {
+        if (!few_) {
+            result_.fractions.push_back((wide(so_far) / weight_).high);
+            result_.values.push_back((place / weight_).high);
+            return;
+        }
+        // Whole numbers of so few bits have no quotient close to half way between two doubles.
+        result_.fractions.push_back(static_cast<double>(static_cast<std::uint64_t>(so_far)) /
+                                    weight_.high);
+        high_[n_] = place.high;
+        low_[n_] = place.low;
+        if (++n_ == block_rows) finish();
+    }
+
+    void finish() {
+        alignas(64) double high[block_rows], low[block_rows];
+        const bool good = quotients(high_, low_, weights_, n_, high, low);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const DoubleDouble place{high_[i], low_[i]};
+            result_.values.push_back(good ? high[i] + low[i] : (place / weight_).high);
+        }
+        n_ = 0;
+    }
+
+private:
+    DoubleDouble weight_;
+    bool few_;
+    Differences& result_;
+    std::size_t n_ = 0;
+    alignas(64) double high_[block_rows], low_[block_rows], weights_[block_rows];
+};
 
 }  // namespace
 
@@ -89,19 +130,19 @@ Differences cumulative_differences(const ScoredRows& rows, bool by_label, Poll p
         column->reserve(n_scores + 1);
         column->push_back(0.0);
     }
-    const DoubleDouble weight = wide(total);
     const UInt128 misses = total - all_hits;
     Walk walk(sorted.unit_exponent());
     UInt128 so_far = 0;
+    Shares shares(total, result);
     sorted.for_each_score(poll, [&](double score, UInt128 units, UInt128 hits) {
         const auto beyond = [&](UInt128 x) { return x > misses ? x - misses : UInt128{0}; };
         const UInt128 counted = by_label ? beyond(so_far + units) - beyond(so_far) : hits;
         walk.step(score, units, counted);
         so_far += units;
-        result.fractions.push_back((wide(so_far) / weight).high);
         result.scores.push_back(score);
-        result.values.push_back((walk.place_in_units() / weight).high);
+        shares.add(so_far, walk.place_in_units());
     });
+    shares.finish();
     return result;
 }
 

@@ -7,14 +7,15 @@
 namespace calibrant {
 namespace {
 
-constexpr std::size_t lanes = 8;
-
-// For x <= 0. Below -1/4 nothing cancels.
+// For x <= 0. With x = k ln 2 + r it is 2^k (e^r - 1) + (2^k - 1), of which nothing cancels: k is 0
+// where x is small. Below -40 it is -1 to the last bit.
 [[gnu::always_inline]] inline double expm1_of(double x) {
-    const double r = clamp(x, -0.25, 0.0);
+    const double near = clamp(x, -40.0, 0.0);
+    const double k = fma(near, log2_e, snap_shift<0>) - snap_shift<0>;
+    const double r = fma(-k, ln2_low, fma(-k, ln2_high, near));
     const double r2 = r * r;
-    const double series = fma(r2, fma(r, exp_tail(r, r2), 0.5), r);
-    return select(x > -0.25, series, calibrant::exp(x) - 1.0);
+    const double scale = power_of_two(k);
+    return fma(scale, fma(r2, fma(r, exp_tail(r, r2), 0.5), r), scale - 1.0);
 }
 
 // exp(-(j - 17)^2 step^2) times the root of sqrt(2 / pi) step, and zeros.
@@ -117,15 +118,7 @@ void expm1_rows(const double* x, std::size_t n, double* result) {
 
 void gaussian_row(const double* a, const double* __restrict b, std::size_t stride,
                   std::size_t dimension, std::size_t n, double scale, double* __restrict out) {
-    for (std::size_t j = 0; j < n; ++j) out[j] = 0.0;
-    for (std::size_t k = 0; k < dimension; ++k) {
-        const double at = a[k];
-        const double* __restrict const column = b + k * stride;
-        for (std::size_t j = 0; j < n; ++j) {
-            const double difference = at - column[j];
-            out[j] += difference * difference;
-        }
-    }
+    squared_distances(a, b, stride, dimension, n, out);
     for (std::size_t j = 0; j < n; ++j) out[j] = expm1_of(-scale * out[j]);
 }
 
@@ -138,20 +131,6 @@ void laplace_row(const double* a, const double* __restrict b, std::size_t stride
         for (std::size_t j = 0; j < n; ++j) out[j] += __builtin_fabs(at - column[j]);
     }
     for (std::size_t j = 0; j < n; ++j) out[j] = expm1_of(-scale * out[j]);
-}
-
-// Eight partial sums on every instruction set, and so the same bits.
-template <class Term>
-[[gnu::always_inline]] inline double sum_in_lanes(std::size_t n, Term term) {
-    double partial[lanes] = {};
-    std::size_t i = 0;
-    for (; i + lanes <= n; i += lanes) {
-        for (std::size_t lane = 0; lane < lanes; ++lane) partial[lane] += term(i + lane);
-    }
-    for (std::size_t lane = 0; i < n; ++i, ++lane) partial[lane] += term(i);
-    double total = 0.0;
-    for (const double part : partial) total += part;
-    return total;
 }
 
 double sum_row(const double* x, std::size_t n) {

@@ -9,11 +9,15 @@
 #include "convolution_kernel.hpp"
 #include "dependence_loops.hpp"
 #include "distance_loops.hpp"
+#include "ensemble_loops.hpp"
+#include "ensemble_score_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
+#include "plain_sum_kernels.hpp"
 #include "rank_loops.hpp"
 #include "score_kernels.hpp"
+#include "scorecard_kernels.hpp"
 #include "spiegelhalter_kernels.hpp"
 #include "wide_lanes.hpp"
 
@@ -41,8 +45,12 @@ using namespace detail;
 // Five short loops rather than one: the values of a block pass through buffers in the
 // first-level cache, and each loop's chain of dependent operations is short enough for the
 // processor to overlap many rows. The sum of q, all additions, rides along with the
-// multiplications of the exponential.
-void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
+// multiplications of the exponential. Squares are summed where the terms are at hand: those of q
+// reach from 2^-56 to 1; of a multiple of 2^-58 below 2^5, they are multiples of 2^-116; and the
+// powers are 1 or more, and below 2^19.
+template <bool squared>
+[[gnu::always_inline]] inline void risk_loops(const double* q, std::size_t n, const Ahead& ahead,
+                                              RiskBlock* sums, RiskSquares* squares) {
     alignas(64) double x[block_rows], a[block_rows], b[block_rows], c[block_rows];
     const Power m = make_power(-2.0 / 3.0);
 
@@ -59,10 +67,15 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
 
     prefetch(ahead, 0, 4);
     std::uint64_t log_high = 0, log_low = 0;
+    CutSum<42, 3> log_squares;
     for (std::size_t i = 0; i < n; ++i) {
         const LogParts log = log_finish({a[i], b[i], c[i]});
         log_high += bits_of(log.high + snap_shift<16>);
         log_low += bits_of(log.low + snap_shift<58>);
+        if constexpr (squared) {
+            const double term = log.high + snap<58>(log.low);
+            log_squares.add(term * term);
+        }
         a[i] = log.high;
         b[i] = log.low;
     }
@@ -77,7 +90,9 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
 
     prefetch(ahead, 2, 4);
     std::uint64_t q_high = 0, q_low = 0;
+    CutSum<50, 3> q_squares;
     for (std::size_t i = 0; i < n; ++i) {
+        if constexpr (squared) q_squares.add(x[i] * x[i]);
         const double high = x[i] + snap_shift<40>;
         q_high += bits_of(high);
         q_low += bits_of((x[i] - (high - snap_shift<40>)) + snap_shift<80>);
@@ -88,10 +103,15 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
 
     prefetch(ahead, 3, 4);
     std::uint64_t power_high = 0, power_low = 0;
+    CutSum<13, 2> power_squares;
     for (std::size_t i = 0; i < n; ++i) {
-        const Rounded term = round_to_grid({a[i], b[i], c[i]});
-        power_high += bits_of(term.high);
-        power_low += bits_of(term.low);
+        const Rounded rounded = round_to_grid({a[i], b[i], c[i]});
+        power_high += bits_of(rounded.high);
+        power_low += bits_of(rounded.low);
+        if constexpr (squared) {
+            const double term = (rounded.high - snap_shift<20>)+(rounded.low - snap_shift<58>);
+            power_squares.add(term * term);
+        }
     }
 
     const auto ones = static_cast<std::int64_t>(tiny);
@@ -102,6 +122,18 @@ void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
     sums->power_high = unshift(power_high, n, snap_shift<20>) - (ones << 20);
     sums->power_low = unshift(power_low, n, snap_shift<58>);
     sums->tiny = tiny;
+    if constexpr (squared) {
+        *squares = {q_squares.block(n, tiny), log_squares.block(n), power_squares.block(n, tiny)};
+    }
+}
+
+void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
+    risk_loops<false>(q, n, ahead, sums, nullptr);
+}
+
+void scorecard_risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums,
+                    RiskSquares* squares) {
+    risk_loops<true>(q, n, ahead, sums, squares);
 }
 
 // Two short loops, for the reason that `risk` has five.
@@ -390,6 +422,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    powers,
                                    sum_terms,
                                    score_kernels,
+                                   {scorecard_risk, scorecard_scores, cell_terms, add_cells},
                                    spiegelhalter_kernels,
                                    label_kernels<std::int64_t>,
                                    label_kernels<std::int32_t>,
@@ -405,9 +438,12 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    range,
                                    &box_kernels,
                                    &dependence_kernels,
+                                   &ensemble_score_kernels,
+                                   &plain_sum_kernels,
                                    &distance_kernels,
                                    &mmd_kernels,
                                    &rank_kernels,
+                                   &ensemble_kernels,
                                    smooth,
                                    convolve,
                                    log_of,

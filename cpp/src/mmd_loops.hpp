@@ -67,8 +67,9 @@ struct SquareTerm {
 };
 struct MagnitudeTerm {
     [[gnu::always_inline]] static Register add(Register sum, Register a, double b) {
-        const Register difference = a - b, opposite = b - a;
-        return sum + (difference > opposite ? difference : opposite);
+        using Bits = std::int64_t __attribute__((vector_size(sizeof(Register))));
+        const Register difference = a - b;
+        return sum + (Register)((Bits)difference & INT64_MAX);
     }
 };
 struct ProductTerm {

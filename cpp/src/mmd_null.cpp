@@ -103,7 +103,7 @@ private:
         const double work =
             static_cast<double>(panel_points * (points_.dimension() + 4) + splits_.count() / 4) *
             panel_points;
-        double rest = 8e9;
+        double rest = 2e9;
         std::size_t panel = done_;
         for (; panel < tiles_.n_panels() && rest > 0.0; ++panel) {
             rest -= work * static_cast<double>(panel);
@@ -233,25 +233,35 @@ private:
 Splits::Splits(std::size_t n, std::size_t m, std::size_t count, std::uint64_t seed)
     : n_(n), size_(n + m), count_(count), seed_(seed) {}
 
-// In the order of the dictionary: the first is the one at hand.
+// In the order of the dictionary.
 Splits::Splits(std::size_t n, std::size_t m) : n_(n), size_(n + m), count_(0) {
-    std::vector<std::uint32_t> subset(n);
+    const std::size_t part = std::min(n, m);
+    std::vector<std::uint32_t> subset(part);
     std::iota(subset.begin(), subset.end(), std::uint32_t{0});
     while (true) {
         all_.insert(all_.end(), subset.begin(), subset.end());
         ++count_;
-        std::size_t k = n;
-        while (k > 0 && subset[k - 1] == m + k - 1) --k;
+        std::size_t k = part;
+        while (k > 0 && subset[k - 1] == size_ - part + k - 1) --k;
         if (k == 0) return;
         ++subset[k - 1];
-        for (; k < n; ++k) subset[k] = subset[k - 1] + 1;
+        for (; k < part; ++k) subset[k] = subset[k - 1] + 1;
     }
 }
 
 const std::uint32_t* Splits::members(std::size_t index, std::vector<std::uint32_t>& order) const {
-    if (!all_.empty()) return &all_[index * n_];
-    order.resize(size_);
     const bool fewer = 2 * n_ <= size_;
+    if (!all_.empty()) {
+        const std::uint32_t* const part = &all_[index * (fewer ? n_ : size_ - n_)];
+        if (fewer) return part;
+        order.resize(n_);
+        for (std::uint32_t i = 0, k = 0; k < n_; ++i) {
+            if (i - k < size_ - n_ && part[i - k] == i) continue;
+            order[k++] = i;
+        }
+        return order.data();
+    }
+    order.resize(size_);
     shuffle(order, seed_, index, fewer ? n_ : size_ - n_);
     return order.data() + (fewer ? size_ - n_ : 0);
 }

@@ -57,7 +57,8 @@ void KernelTiles::values(const double* distances, std::size_t which, std::size_t
     const MmdKernels& loops = *kernels().mmd;
     const auto make = kernel_ == MmdKernel::polynomial ? loops.cube : loops.decay;
     make(distances, tile_values, scales_[which], out);
-    if (block != panel / panels_a_block) return;
+    const bool is_full = (panel + 1) * panel_points <= points_.size();
+    if (is_full && block < panel / panels_a_block) return;
     for (std::size_t j = 0; j < block_points; ++j) {
         for (std::size_t lane = 0; lane < panel_points; ++lane) {
             const std::size_t row = panel * panel_points + lane;

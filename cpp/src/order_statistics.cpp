@@ -119,18 +119,22 @@ double cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs) 
 }  // namespace
 
 OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
+    if (!worth_cells(rows)) return sorted_statistics(rows, poll);
     WalkTests tests;
     std::vector<CellCount> cells;
-    if (!worth_cells(rows)) return sorted_statistics(rows, poll);
+    ScorePairs pairs;
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-    auto buckets = BucketedScores::worth_making(rows, workers);
-    if (!cell_walk_tests(rows, poll, tests, &cells, buckets ? &*buckets : nullptr)) {
-        buckets.reset();
-        return sorted_statistics(rows, poll);
+    if (auto buckets = BucketedScores::worth_making(rows, workers)) {
+        buckets->fill(rows, poll);
+        if (!cell_walk_tests(*buckets, workers, poll, tests, &cells, pairs)) {
+            buckets.reset();
+            return sorted_statistics(rows, poll);
+        }
+    } else {
+        if (!cell_walk_tests(rows, poll, tests, &cells)) return sorted_statistics(rows, poll);
+        pairs = count_pairs(rows, poll);
     }
     tests.require_weight();
-    const ScorePairs pairs = buckets ? buckets->count_pairs(poll) : count_pairs(rows, poll);
-    buckets.reset();
     OrderStatistics result;
     result.ks = known(tests.ks());
     result.kuiper = known(tests.kuiper());

@@ -13,14 +13,18 @@ namespace {
 }
 
 // p - label = d + e, exactly (Fast2Sum); e^2 < 2^-107 is dropped.
+[[gnu::always_inline]] inline Rounded brier_term(double p, std::int32_t label) {
+    const double y = static_cast<double>(label);
+    const double d = p - y;
+    const double e = p - (d + y);
+    const double square = d * d;
+    return round_score(square, fma(d + d, e, fma(d, d, -square)));
+}
+
 void brier(const double* __restrict p, const std::int32_t* __restrict label, std::size_t n,
            double* __restrict high, double* __restrict low) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double y = static_cast<double>(label[i]);
-        const double d = p[i] - y;
-        const double e = p[i] - (d + y);
-        const double square = d * d;
-        const Rounded term = round_score(square, fma(d + d, e, fma(d, d, -square)));
+        const Rounded term = brier_term(p[i], label[i]);
         high[i] = term.high;
         low[i] = term.low;
     }
@@ -41,22 +45,25 @@ struct Quotient {
     return {guess, fma(-0.5 * guess * reciprocal, s_left, q_left) * reciprocal};
 }
 
+[[gnu::always_inline]] inline Rounded spherical_term(double x, std::int32_t label) {
+    const double r = 1.0 - x;  // 1 - x = r + e, exactly
+    const double e = (1.0 - r) - x;
+    const double a = x * x;
+    const double b = r * r;
+    const double s = a + b;
+    const double a_share = s - b;
+    const double lost = (a - a_share) + (b - (s - a_share));  // a + b = s + lost (2Sum)
+    const double squares_low = fma(x, x, -a) + fma(r + r, e, fma(r, r, -b));
+    const bool happened = label != 0;
+    const Quotient quotient =
+        over_root(select(happened, x, r), select(happened, 0.0, e), s, lost + squares_low);
+    return round_score(quotient.leading, quotient.rest);
+}
+
 void spherical(const double* __restrict p, const std::int32_t* __restrict label, std::size_t n,
                double* __restrict high, double* __restrict low) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double x = p[i];
-        const double r = 1.0 - x;  // 1 - x = r + e, exactly
-        const double e = (1.0 - r) - x;
-        const double a = x * x;
-        const double b = r * r;
-        const double s = a + b;
-        const double a_share = s - b;
-        const double lost = (a - a_share) + (b - (s - a_share));  // a + b = s + lost (2Sum)
-        const double squares_low = fma(x, x, -a) + fma(r + r, e, fma(r, r, -b));
-        const bool happened = label[i] != 0;
-        const Quotient quotient =
-            over_root(select(happened, x, r), select(happened, 0.0, e), s, lost + squares_low);
-        const Rounded term = round_score(quotient.leading, quotient.rest);
+        const Rounded term = spherical_term(p[i], label[i]);
         high[i] = term.high;
         low[i] = term.low;
     }

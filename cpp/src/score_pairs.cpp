@@ -121,9 +121,11 @@ public:
         return keys;
     }
 
-    void copy(std::size_t list, Bits* to) const {
+    // Returns where the copy ends.
+    Bits* copy(std::size_t list, Bits* to) const {
         for_each_page(list,
                       [&](const Bits* begin, const Bits* end) { to = std::copy(begin, end, to); });
+        return to;
     }
 
     // The keys in cells that are wanted.
@@ -181,18 +183,21 @@ private:
 // Counts 2 (hits above misses) + (ties) of some keys.
 class PairCounter {
 public:
-    [[nodiscard]] UInt128 twice_won(std::span<const Bits> misses, std::span<const Bits> hits) {
+    [[nodiscard]] std::uint64_t twice_won(std::span<const Bits> misses,
+                                          std::span<const Bits> hits) {
         if (misses.empty() || hits.empty()) return 0;
         const auto [least, greatest] = range(misses, hits);
-        if (least == greatest) return static_cast<UInt128>(misses.size()) * hits.size();
-        sort_into_cells(misses, least, greatest);
-        UInt128 total = 0;
-        for (const Bits hit : hits) total += twice_below(hit, (hit - least) >> shift_);
+        if (least == greatest) return misses.size() * hits.size();
+        const int shift = sort_into_cells(misses, least, greatest);
+        std::uint64_t total = 0;  // there are less than 2^32 rows
+        for (const Bits hit : hits) total += twice_below(hit, (hit - least) >> shift);
         return total;
     }
 
 private:
-    static constexpr std::uint32_t few_misses = 8;
+    // A hit is compared with so many misses, whether or not they are in its cell: those that follow
+    // are larger, and count nothing. No branch depends on how many there are.
+    static constexpr std::uint32_t few_misses = 4;
     static constexpr std::size_t cells_per_miss = 2;
     static constexpr std::size_t most_cells = std::size_t{1} << 16;
 
@@ -211,32 +216,33 @@ private:
         return {least, greatest};
     }
 
-    // Cells of equal width. The misses of cell k are then from ends_[k] to ends_[k + 1], and in
-    // order where they are many.
-    void sort_into_cells(std::span<const Bits> misses, Bits least, Bits greatest) {
+    // Cells of equal width, 2^shift, which it returns. The misses of cell k are then from ends_[k]
+    // to ends_[k + 1], and in order where they are many.
+    int sort_into_cells(std::span<const Bits> misses, Bits least, Bits greatest) {
         const std::size_t wanted = std::min(cells_per_miss * misses.size(), most_cells);
         const auto width = static_cast<int>(std::bit_width(greatest - least));
-        shift_ = std::max(width - static_cast<int>(std::bit_width(wanted - 1)), 0);
+        const int shift = std::max(width - static_cast<int>(std::bit_width(wanted - 1)), 0);
         // ends_[k + 2] counts cell k; summed up, ends_[k + 1] is where cell k begins, and moves
         // to where it ends as the misses are put there.
-        ends_.assign(((greatest - least) >> shift_) + 3, 0);
+        ends_.assign(((greatest - least) >> shift) + 3, 0);
         std::uint32_t* const ends = ends_.data();
-        for (const Bits miss : misses) ++ends[((miss - least) >> shift_) + 2];
-        std::uint32_t sum = 0, most = 0;
-        for (std::uint32_t& end : ends_) {
-            most = std::max(most, end);
-            end = sum += end;
+        for (const Bits miss : misses) ++ends[((miss - least) >> shift) + 2];
+        crowded_.clear();
+        std::uint32_t sum = 0;
+        for (std::size_t k = 2; k < ends_.size(); ++k) {
+            if (ends[k] > few_misses) crowded_.push_back(k - 2);
+            ends[k] = sum += ends[k];
         }
-        if (sorted_.size() < misses.size()) sorted_.resize(misses.size());
+        if (sorted_.size() < misses.size() + few_misses) sorted_.resize(misses.size() + few_misses);
         Bits* const sorted = sorted_.data();
-        for (const Bits miss : misses) sorted[ends[((miss - least) >> shift_) + 1]++] = miss;
-        if (most <= few_misses) return;
-        for (std::size_t k = 0; k + 2 < ends_.size(); ++k) {
-            if (ends[k + 1] - ends[k] <= few_misses) continue;
+        for (const Bits miss : misses) sorted[ends[((miss - least) >> shift) + 1]++] = miss;
+        std::fill_n(sorted + misses.size(), few_misses, std::numeric_limits<Bits>::max());
+        for (const std::size_t k : crowded_) {
             if (!std::is_sorted(sorted + ends[k], sorted + ends[k + 1])) {  // ties are
                 std::sort(sorted + ends[k], sorted + ends[k + 1]);
             }
         }
+        return shift;
     }
 
     // Twice the misses below the hit, and those beside it.
@@ -245,7 +251,7 @@ private:
         const Bits* const sorted = sorted_.data();
         std::uint64_t below = 2 * begin;
         if (end - begin <= few_misses) {
-            for (std::size_t i = begin; i < end; ++i) below += order(sorted[i], hit);
+            for (std::size_t i = 0; i < few_misses; ++i) below += order(sorted[begin + i], hit);
             return below;
         }
         if (sorted[begin] == sorted[end - 1])
@@ -254,36 +260,44 @@ private:
         return static_cast<std::uint64_t>((low - sorted) + (high - sorted));
     }
 
-    int shift_ = 0;
     std::vector<std::uint32_t> ends_;
+    std::vector<std::size_t> crowded_;
     std::vector<Bits> sorted_;
 };
 
 // Per bucket.
 struct BucketPairs {
-    std::uint64_t misses = 0, hits = 0;
-    UInt128 twice_won = 0;
+    std::uint64_t misses = 0, hits = 0, twice_won = 0;
 };
 
-BucketPairs pairs_of(const std::vector<Pages>& pages, std::size_t bucket, PairCounter& counter,
-                     std::vector<Bits>& keys) {
-    BucketPairs result;
-    for (const Pages& part : pages) {
-        result.misses += part.size(2 * bucket);
-        result.hits += part.size(2 * bucket + 1);
-    }
-    if (keys.size() < result.misses + result.hits) keys.resize(result.misses + result.hits);
-    Bits* to = keys.data();
-    for (const std::size_t list : {2 * bucket, 2 * bucket + 1}) {
+// The keys of a bucket, side by side.
+class BucketKeys {
+public:
+    void copy(const std::vector<Pages>& pages, std::size_t bucket) {
+        std::size_t n = 0;
+        n_misses_ = 0;
         for (const Pages& part : pages) {
-            part.copy(list, to);
-            to += part.size(list);
+            n_misses_ += part.size(2 * bucket);
+            n += part.size(2 * bucket + 1);
         }
+        n += n_misses_;
+        if (keys_.size() < n) keys_.resize(n);
+        Bits* to = keys_.data();
+        for (const std::size_t list : {2 * bucket, 2 * bucket + 1}) {
+            for (const Pages& part : pages) to = part.copy(list, to);
+        }
+        n_ = n;
     }
-    const std::span<const Bits> all(keys.data(), result.misses + result.hits);
-    result.twice_won = counter.twice_won(all.first(result.misses), all.subspan(result.misses));
-    return result;
-}
+
+    [[nodiscard]] std::span<const Bits> misses() const { return {keys_.data(), n_misses_}; }
+    [[nodiscard]] std::span<const Bits> hits() const {
+        return {keys_.data() + n_misses_, n_ - n_misses_};
+    }
+
+private:
+    std::vector<Bits> keys_;
+    std::size_t n_ = 0, n_misses_ = 0;
+};
 
 ExactSum exact(const WideProduct& number) {
     ExactSum sum;
@@ -355,12 +369,21 @@ std::optional<BucketedScores> BucketedScores::worth_making(const ScoredRows& row
     return BucketedScores(std::move(parts));
 }
 
-void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const std::uint32_t* cell,
-                         const Ahead& ahead) {
+void BucketedScores::fill(const ScoredRows& rows, Poll poll) {
+    for_each_block(rows, parts_->pages.size(), poll,
+                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                       const std::size_t next = row + block.events() + block.omitted();
+                       add(worker, block, next_block(rows.events, next));
+                   });
+}
+
+void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const Ahead& ahead) {
     const CellBuckets& buckets = parts_->buckets;
     Pages& mine = parts_->pages[worker];
     const double* const score = block.score();
     const std::int32_t* const hit = block.hit();
+    alignas(64) std::uint32_t cell[block_rows];
+    kernels().cells(score, block.n(), cell);
     for (std::size_t i = 0; i < block.n(); ++i) {
         if (i % rows_per_prefetch == 0) {
             prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
@@ -392,16 +415,19 @@ std::vector<std::vector<ScoreKey>> BucketedScores::in_cells(const std::vector<st
     return found;
 }
 
-ScorePairs BucketedScores::count_pairs(Poll poll) const {
+ScorePairs BucketedScores::count_pairs(Poll poll, const Look& look) const {
     const std::size_t workers = parts_->pages.size();
     std::vector<BucketPairs> of_bucket(parts_->buckets.size());
     std::vector<PairCounter> counters(workers);
-    std::vector<std::vector<Bits>> keys(workers);
-    for_each_chunk(of_bucket.size(), 1, workers, poll,
-                   [&](std::size_t worker, std::size_t k, std::size_t) {
-                       of_bucket[k] = pairs_of(parts_->pages, k, counters[worker], keys[worker]);
-                       return true;
-                   });
+    std::vector<BucketKeys> keys(workers);
+    for_each_chunk(
+        of_bucket.size(), 1, workers, poll, [&](std::size_t worker, std::size_t k, std::size_t) {
+            keys[worker].copy(parts_->pages, k);
+            const auto misses = keys[worker].misses(), hits = keys[worker].hits();
+            of_bucket[k] = {misses.size(), hits.size(), counters[worker].twice_won(misses, hits)};
+            if (look) look(worker, misses, hits);
+            return true;
+        });
     ScorePairs total;
     for (const BucketPairs& bucket : of_bucket) {
         total.add_pairs(bucket.hits, 2 * total.misses);
@@ -417,13 +443,7 @@ ScorePairs count_pairs(const ScoredRows& rows, Poll poll) {
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::optional<BucketedScores> buckets = BucketedScores::worth_making(rows, workers);
     if (!buckets) return count_pairs(SortedScores(rows, poll), poll);
-    for_each_block(rows, workers, poll,
-                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                       alignas(64) std::uint32_t cell[block_rows];
-                       kernels().cells(block.score(), block.n(), cell);
-                       const std::size_t next = row + block.events() + block.omitted();
-                       buckets->add(worker, block, cell, next_block(rows.events, next));
-                   });
+    buckets->fill(rows, poll);
     return buckets->count_pairs(poll);
 }
 

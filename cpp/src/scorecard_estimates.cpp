@@ -42,7 +42,7 @@ Estimate only_value(double value, std::string reason) {
 }
 
 Estimate between(double value, double low, double high, double least, double most) {
-    return {value, std::max(low, least), std::max(std::min(high, most), least), ""};
+    return {value, std::max(std::min(low, most), least), std::max(std::min(high, most), least), ""};
 }
 
 // What the bins say: binned errors, and the parts of the Brier score of score and hit.

@@ -5,67 +5,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "calibrant/scorecard.hpp"
 #include "score_terms.hpp"
+#include "scorecard_tally.hpp"
 
 namespace calibrant {
-
-// What one thread has of one scorecard: the sums so far, and integers yet to be added to them.
-class ScorecardTally {
-public:
-    ScorecardTally(const Scorecard& parameters, const Events& events)
-        : card_(parameters.empty()), cells_(card_.cells_.size()) {
-        card_.columns_ = events.is_matrix ? events.y_proba.width : 1;
-        if (events.is_matrix) {
-            card_.class_weight_.resize(card_.columns_);
-            card_.class_brier_.resize(card_.columns_);
-            classes_.resize(card_.columns_);
-        }
-    }
-
-    // Rows in which a value was missing.
-    void omit(std::size_t rows) { card_.omitted_ += rows; }
-
-    void finish_into(Scorecard& total) {
-        for (std::size_t i = 0; i < cells_.size(); ++i) flush_cell(i);
-        for (std::size_t j = 0; j < classes_.size(); ++j) flush_class(j);
-        total.merge(card_);
-    }
-
-private:
-    friend class ScorecardScorer;
-
-    // The 64-bit sums hold this many rows: a term is up to 2^20 (of so many classes), which is
-    // 2^50 units of the grid.
-    static constexpr std::int64_t rows_before_flush = std::int64_t{1} << 12;
-
-    struct Counts {
-        std::int64_t n = 0, score_high = 0, score_low = 0, square_high = 0, square_low = 0;
-    };
-
-    void flush_cell(std::size_t i) {
-        Counts& counts = cells_[i];
-        Scorecard::Cell& cell = card_.cells_[i];
-        cell.n += static_cast<std::uint64_t>(counts.n);
-        cell.weight.add(static_cast<Int128>(counts.n), 0);
-        cell.scores.add((static_cast<Int128>(counts.score_high) << 40) + counts.score_low, -80);
-        cell.squares.add((static_cast<Int128>(counts.square_high) << 50) + counts.square_low, -80);
-        counts = {};
-    }
-
-    void flush_class(std::size_t j) {
-        Counts& counts = classes_[j];
-        card_.class_weight_[j].add(static_cast<Int128>(counts.n), 0);
-        card_.class_brier_[j].add(
-            (static_cast<Int128>(counts.square_high) << 50) + counts.square_low, -80);
-        counts = {};
-    }
-
-    Scorecard card_;
-    std::vector<Counts> cells_, classes_;  // of rows without weights
-};
 
 // Adds blocks of rows to tallies. It holds the intermediate results of a block, so there is one
 // for each thread, however many groups there are.
@@ -84,8 +29,74 @@ public:
         card().n_ += n_;
         terms_.look_at(block);
         terms_.true_class(card().q_lim_, q_);
-        prefetch(ahead, 0, 6);
         find_scores();
+        if (!weighted_ && width_ == 0) {
+            add_binary(ahead);
+        } else {
+            add_general(ahead);
+        }
+    }
+
+private:
+    [[nodiscard]] Scorecard& card() { return tally_->card_; }
+
+    // Rows of shape (n,) without weights: kernels sum the terms and their squares as they find
+    // them. The few rows they cannot take go the general way.
+    void add_binary(const Ahead& ahead) {
+        RiskBlock risk;
+        RiskSquares risk_squares;
+        kernels().scorecard.risk(q_, n_, ahead, &risk, &risk_squares);
+        add_sums(Scorecard::q, joined(risk.q_high, risk.q_low, 40), 80, risk_squares.q);
+        add_sums(Scorecard::log, joined(risk.log_high, risk.log_low, 42), 58, risk_squares.log);
+        add_sums(Scorecard::power, joined(risk.power_high, risk.power_low, 38), 58,
+                 risk_squares.power);
+        if (risk.tiny != 0) add_tiny();
+
+        ScorecardBlock sums;
+        const bool all = kernels().scorecard.scores(score_, hit_, n_, high_, low_, &sums);
+        add_cells();
+        card().right_.add(static_cast<Int128>(sums.right), 0);
+        if (!all) {
+            add_gridded(Scorecard::brier, score_grid);
+            add_spread();
+            add_spherical();
+            return;
+        }
+        add_sums(Scorecard::brier, joined(sums.brier_high, sums.brier_low, 50), 80,
+                 sums.brier_squares);
+        add_sums(Scorecard::spherical, joined(sums.spherical_high, sums.spherical_low, 50), 80,
+                 sums.spherical_squares);
+        add_squares(card().spread_, sums.spread);
+    }
+
+    void add_tiny() {
+        const std::size_t rows = n_;
+        n_ = 0;
+        for (std::size_t i = 0; i < rows; ++i) {
+            if (q_[i] < least_gridded) q_[n_++] = q_[i];
+        }
+        add_risk();
+        n_ = rows;
+    }
+
+    static Int128 joined(std::int64_t high, std::int64_t low, int bits) {
+        return (static_cast<Int128>(high) << bits) + low;
+    }
+
+    // `total` counts units of 2^-grid.
+    void add_sums(Scorecard::Term term, Int128 total, int grid, const SquareBlock& squares) {
+        card().sums_[term].add(total, -grid);
+        add_squares(card().squares_[term], squares);
+    }
+
+    static void add_squares(ExactSum& sum, const SquareBlock& squares) {
+        const auto& [first, second, third] = squares.sums;
+        sum.add(joined(first, second, 52), -(squares.grid + 52));
+        sum.add(static_cast<Int128>(third), -(squares.grid + 104));
+    }
+
+    void add_general(const Ahead& ahead) {
+        prefetch(ahead, 0, 6);
         add_right();
         prefetch(ahead, 1, 6);
         add_risk();
@@ -101,21 +112,18 @@ public:
         prefetch(ahead, 4, 6);
         add_spread();
         prefetch(ahead, 5, 6);
+        add_spherical();
+    }
+
+    void add_spherical() {
         terms_.spherical(high_, low_);
         add_gridded(Scorecard::spherical, score_grid);
     }
 
-private:
-    [[nodiscard]] Scorecard& card() { return tally_->card_; }
-
-    // Also whether the most probable class happened; of two, 1 is it from 1/2 on.
     void find_scores() {
         if (width_ == 0) {
             score_ = block_->p.data();
             hit_ = block_->label;
-            for (std::size_t i = 0; i < n_; ++i) {
-                right_[i] = 1 ^ static_cast<std::int32_t>(score_[i] >= 0.5) ^ hit_[i];
-            }
             return;
         }
         for (std::size_t i = 0; i < n_; ++i) {
@@ -128,7 +136,11 @@ private:
         hit_ = right_;
     }
 
+    // The most probable class happened; of two, 1 is it from 1/2 on.
     void add_right() {
+        for (std::size_t i = 0; width_ == 0 && i < n_; ++i) {
+            right_[i] = 1 ^ static_cast<std::int32_t>(score_[i] >= 0.5) ^ hit_[i];
+        }
         if (weighted_) {
             for (std::size_t i = 0; i < n_; ++i) square_[i] = static_cast<double>(right_[i]);
             card().right_.add_products(block_->weight, square_, n_);
@@ -234,18 +246,19 @@ private:
             add_weighted_cells();
             return;
         }
-        const bool tiny = kernels().split(score_, n_, score_high_, score_low_);
-        for (std::size_t i = 0; i < n_; ++i) {
-            ScorecardTally::Counts& counts = tally_->cells_[cell_[i]];
-            counts.score_high += score_high_[i];
-            counts.score_low += score_low_[i];
-            counts.square_high += multiple<30>(high_[i]);
-            counts.square_low += multiple<80>(low_[i]);
-            if (++counts.n == ScorecardTally::rows_before_flush) tally_->flush_cell(cell_[i]);
+        const bool tiny = kernels().scorecard.cell_terms(score_, high_, low_, n_, cell_terms_);
+        for (std::size_t i = 0; i < n_;) {
+            i += kernels().scorecard.add_cells(&cell_terms_[i], &cell_[i], n_ - i,
+                                               tally_->cells_.data());
+            if (is_full(cell_[i - 1])) tally_->flush_cell(cell_[i - 1]);
         }
         for (std::size_t i = 0; tiny && i < n_; ++i) {
             if (score_[i] < least_gridded) card().cells_[cell_[i]].scores.add(score_[i]);
         }
+    }
+
+    [[nodiscard]] bool is_full(std::uint32_t cell) const {
+        return tally_->cells_[cell].row_and_score < 0;
     }
 
     // x 2^grid, for an x on that grid.
@@ -288,7 +301,7 @@ private:
     std::int32_t right_[block_rows];
     alignas(64) double top_score_[block_rows], q_[block_rows], square_[block_rows];
     alignas(64) double high_[block_rows], low_[block_rows], exponent_[block_rows];
-    alignas(64) std::int64_t score_high_[block_rows], score_low_[block_rows];
+    alignas(64) CellTerms cell_terms_[block_rows];
 };
 
 }  // namespace calibrant

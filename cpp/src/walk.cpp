@@ -118,9 +118,11 @@ DoubleDouble WalkSum::value() const {
     DoubleDouble result;
     double scale = 0x1p224;
     for (int i = 3; i >= 0; --i, scale *= 0x1p-64) {
+        if (size.limbs_[i] == 0) continue;
         const double high = static_cast<double>(size.limbs_[i] >> 32) * scale;
         const double low = static_cast<double>(size.limbs_[i] & 0xFFFFFFFF) * (scale * 0x1p-32);
-        result = result + (DoubleDouble{high, 0.0} + DoubleDouble{low, 0.0});
+        const double both = high + low;
+        result = result + DoubleDouble{both, low - (both - high)};
     }
     return negative ? DoubleDouble{-result.high, -result.low} : result;
 }

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <span>
 #include <utility>
 
 #include "calibrant/check.hpp"
@@ -14,8 +16,6 @@ namespace {
 
 // Gathering more than this share of the rows would not pay.
 constexpr std::size_t rows_per_gathered = 8;
-// Offsets are below 2^46.
-constexpr std::uint64_t rows_before_flush = std::uint64_t{1} << 17;
 // While so many rows are looked at, as large a part of the next block is asked for.
 constexpr std::size_t rows_per_prefetch = 16;
 
@@ -84,12 +84,55 @@ public:
     CellWorker() : counts_(n_score_cells) {}
 
     void add(const ScoredBlock& block, const Ahead& ahead) {
-        const std::size_t n = block.n();
-        const double* const score = block.score();
-        const std::int32_t* const hits = block.hit();
+        omitted_ += block.omitted();
+        add(block.score(), block.hit(), block.n(), ahead);
+    }
+
+    // All with the same outcome; the scores as bits.
+    void add(std::span<const std::uint64_t> scores, bool hit) {
+        alignas(64) double score[block_rows];
+        alignas(64) std::int32_t hits[block_rows];
+        std::fill_n(hits, block_rows, hit ? 1 : 0);
+        for (std::size_t begin = 0; begin < scores.size(); begin += block_rows) {
+            const std::size_t n = std::min(block_rows, scores.size() - begin);
+            std::memcpy(score, &scores[begin], n * sizeof(double));
+            add(score, hits, n, {});
+        }
+    }
+
+    void finish_into(std::vector<Cell>& cells, LowScores& low, WalkTests& tests) {
+        for (std::uint32_t cell = 0; cell < n_score_cells; ++cell) {
+            add_to(cells[cell], counts_[cell]);
+            if (!flushed_.empty()) add_to(cells[cell], flushed_[cell]);
+        }
+        low.merge(low_scores_);
+        tests.n += n_;
+        tests.omitted += omitted_;
+    }
+
+private:
+    static constexpr std::size_t rows_ahead = 16;
+    // Offsets are below 2^46 and so the squares of 2^11 of them below 2^103: the upper half of
+    // their sum has room for a count of rows and one of hits.
+    static constexpr std::uint64_t rows_before_flush = std::uint64_t{1} << 11;
+    static constexpr int rows_at = 40, hits_at = 52;
+    static constexpr std::uint64_t one_row = std::uint64_t{1} << rows_at;
+    struct alignas(32) Counts {
+        std::int64_t offsets, hit_offsets;
+        std::uint64_t squares_low, squares_high_and_counts;
+
+        [[nodiscard]] std::uint64_t rows() const {
+            return (squares_high_and_counts >> rows_at) & ((std::uint64_t{1} << 12) - 1);
+        }
+        [[nodiscard]] std::uint64_t hits() const { return squares_high_and_counts >> hits_at; }
+        [[nodiscard]] UInt128 squares() const {
+            return (UInt128{squares_high_and_counts & (one_row - 1)} << 64) | squares_low;
+        }
+    };
+
+    void add(const double* score, const std::int32_t* hits, std::size_t n, const Ahead& ahead) {
         Counts* const all = counts_.data();
         n_ += n;
-        omitted_ += block.omitted();
         kernels().places(score, n, cell_, offset_);
         std::fill_n(cell_ + n, rows_ahead, 0U);
         std::size_t n_low = 0;
@@ -104,46 +147,24 @@ public:
             const auto square = static_cast<UInt128>(static_cast<Int128>(offset) * offset);
             Counts& counts = all[cell];
             const auto low = static_cast<std::uint64_t>(square) + counts.squares_low;
-            counts.squares_high +=
-                static_cast<std::uint64_t>(square >> 64) + (low < counts.squares_low ? 1U : 0U);
+            counts.squares_high_and_counts += static_cast<std::uint64_t>(square >> 64) +
+                                              (low < counts.squares_low ? 1U : 0U) + one_row +
+                                              (static_cast<std::uint64_t>(hit) << hits_at);
             counts.squares_low = low;
             counts.offsets += offset;
             counts.hit_offsets += offset & -hit;
-            counts.rows += one_row + static_cast<std::uint64_t>(hit);
-            if (counts.rows >= rows_before_flush * one_row) flush(cell);
+            if ((counts.squares_high_and_counts & (rows_before_flush * one_row)) != 0) flush(cell);
             if (cell < cells::tail && score[i] > 0.0) low_[n_low++] = score[i];
         }
         if (n_low > 0) low_scores_.add(low_, n_low);
     }
 
-    // Of the last block.
-    [[nodiscard]] const std::uint32_t* cells() const { return cell_; }
-
-    void finish_into(std::vector<Cell>& cells, LowScores& low, WalkTests& tests) {
-        for (std::uint32_t cell = 0; cell < n_score_cells; ++cell) {
-            add_to(cells[cell], counts_[cell]);
-            if (!flushed_.empty()) add_to(cells[cell], flushed_[cell]);
-        }
-        low.merge(low_scores_);
-        tests.n += n_;
-        tests.omitted += omitted_;
-    }
-
-private:
-    static constexpr std::size_t rows_ahead = 16;
-    static constexpr std::uint64_t one_row = std::uint64_t{1} << 32;
-    struct Counts {
-        std::uint64_t rows;  // and, in the lower half, hits
-        std::int64_t offsets, hit_offsets;
-        std::uint64_t squares_low, squares_high;
-    };
-
     static void add_to(Cell& cell, const Counts& counts) {
-        cell.n += counts.rows >> 32;
-        cell.hits += counts.rows & (one_row - 1);
+        cell.n += counts.rows();
+        cell.hits += counts.hits();
         cell.offsets += counts.offsets;
         cell.hit_offsets += counts.hit_offsets;
-        cell.squares += (UInt128{counts.squares_high} << 64) | counts.squares_low;
+        cell.squares += counts.squares();
     }
 
     static void add_to(Cell& cell, const Cell& other) {
@@ -246,11 +267,43 @@ private:
     }
 };
 
+void gather(const ScoredBlock& block, const std::uint8_t* wanted, const Ahead& ahead,
+            std::vector<ScoreKey>& keys) {
+    alignas(64) std::uint32_t cell[block_rows];
+    ScoreKey found[block_rows];
+    const double* const score = block.score();
+    const std::int32_t* const hit = block.hit();
+    const std::size_t count = block.n();
+    kernels().cells(score, count, cell);
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i % rows_per_prefetch == 0) {
+            prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
+        }
+        found[n] = ScoreKey::of(score[i], hit[i] != 0);
+        n += wanted[cell[i]];
+    }
+    keys.insert(keys.end(), found, found + n);
+}
+
+std::vector<std::vector<ScoreKey>> gather(const ScoredRows& rows,
+                                          const std::vector<std::uint8_t>& wanted, Poll poll) {
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    std::vector<std::vector<ScoreKey>> of_worker(workers);
+    for_each_block(rows, workers, poll,
+                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                       gather(block, wanted.data(), after(rows, row, block), of_worker[worker]);
+                   });
+    return of_worker;
+}
+
 // The keys of the rows in some cells, cell by cell, each sorted.
 class Gathered {
 public:
-    Gathered(const ScoredRows& rows, const std::vector<std::uint32_t>& chosen,
-             const std::vector<Cell>& all, const BucketedScores* buckets, Poll poll)
+    // `find` says which rows are in the cells that it is told are wanted.
+    template <class Find>
+    Gathered(const std::vector<std::uint32_t>& chosen, const std::vector<Cell>& all,
+             const Find& find, Poll poll)
         : ends_(n_score_cells, 0) {
         std::vector<std::uint8_t> wanted(n_score_cells, 0);
         std::size_t n = 0;
@@ -260,8 +313,7 @@ public:
             n += all[cell].n;
         }
         keys_.resize(n);
-        const auto found =
-            buckets != nullptr ? buckets->in_cells(wanted, poll) : gather(rows, wanted, poll);
+        const std::vector<std::vector<ScoreKey>> found = find(wanted);
         require_as_many(chosen, all, found);
         for (const auto& keys : found) {
             for (const ScoreKey key : keys) keys_[ends_[cell_of_score(key.score())]++] = key;
@@ -305,59 +357,14 @@ private:
         }
     }
 
-    static std::vector<std::vector<ScoreKey>> gather(const ScoredRows& rows,
-                                                     const std::vector<std::uint8_t>& wanted,
-                                                     Poll poll) {
-        const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-        std::vector<std::vector<ScoreKey>> of_worker(workers);
-        for_each_block(rows, workers, poll,
-                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                           gather(block, wanted.data(), after(rows, row, block), of_worker[worker]);
-                       });
-        return of_worker;
-    }
-
-    static void gather(const ScoredBlock& block, const std::uint8_t* wanted, const Ahead& ahead,
-                       std::vector<ScoreKey>& keys) {
-        alignas(64) std::uint32_t cell[block_rows];
-        ScoreKey found[block_rows];
-        const double* const score = block.score();
-        const std::int32_t* const hit = block.hit();
-        const std::size_t count = block.n();
-        kernels().cells(score, count, cell);
-        std::size_t n = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            if (i % rows_per_prefetch == 0) {
-                prefetch(ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
-            }
-            found[n] = ScoreKey::of(score[i], hit[i] != 0);
-            n += wanted[cell[i]];
-        }
-        keys.insert(keys.end(), found, found + n);
-    }
-
     std::vector<std::size_t> ends_;
     std::vector<ScoreKey> keys_;
 };
 
-}  // namespace
-
-bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
-                     std::vector<CellCount>* counts, BucketedScores* buckets) {
-    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
-    std::vector<Cell> cells(n_score_cells);
-    LowScores low;
-    {
-        std::vector<CellWorker> team(workers);
-        for_each_block(
-            rows, workers, poll,
-            [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
-                CellWorker& mine = team[worker];
-                mine.add(block, next_block(rows.events, std::min(row + block.n(), rows.size())));
-                if (buckets != nullptr) buckets->add(worker, block, mine.cells(), {});
-            });
-        for (CellWorker& worker : team) worker.finish_into(cells, low, tests);
-    }
+// The tests, from the sums of all cells; false where cell_walk_tests is.
+template <class Find>
+bool tests_of_cells(const std::vector<Cell>& cells, const LowScores& low, const Find& find,
+                    Poll poll, WalkTests& tests, std::vector<CellCount>* counts) {
     CellVariance variance(low.variance.total());
     for (std::uint32_t cell = cells::tail; cell < n_score_cells; ++cell) {
         variance.add(cell, cells[cell]);
@@ -376,7 +383,7 @@ bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
     if (turns.n + n_low > tests.n / rows_per_gathered) return false;
     std::vector<std::uint32_t> chosen = turns.cells;
     if (n_low != 0) chosen.insert(chosen.begin(), {0, 1});
-    const Gathered gathered(rows, chosen, cells, buckets, poll);
+    const Gathered gathered(chosen, cells, find, poll);
 
     Walk first;
     if (n_low == 0) {
@@ -400,6 +407,41 @@ bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
         tests.extremes.see(after(turns.begins[k]), inside.extremes());
     }
     return true;
+}
+
+}  // namespace
+
+bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
+                     std::vector<CellCount>* counts) {
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    std::vector<Cell> cells(n_score_cells);
+    LowScores low;
+    {
+        std::vector<CellWorker> team(workers);
+        for_each_block(rows, workers, poll,
+                       [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                           team[worker].add(block, after(rows, row, block));
+                       });
+        for (CellWorker& worker : team) worker.finish_into(cells, low, tests);
+    }
+    const auto find = [&](const auto& wanted) { return gather(rows, wanted, poll); };
+    return tests_of_cells(cells, low, find, poll, tests, counts);
+}
+
+bool cell_walk_tests(const BucketedScores& buckets, std::size_t workers, Poll poll,
+                     WalkTests& tests, std::vector<CellCount>* counts, ScorePairs& pairs) {
+    std::vector<Cell> cells(n_score_cells);
+    LowScores low;
+    {
+        std::vector<CellWorker> team(workers);
+        pairs = buckets.count_pairs(poll, [&](std::size_t worker, auto misses, auto hits) {
+            team[worker].add(misses, false);
+            team[worker].add(hits, true);
+        });
+        for (CellWorker& worker : team) worker.finish_into(cells, low, tests);
+    }
+    const auto find = [&](const auto& wanted) { return buckets.in_cells(wanted, poll); };
+    return tests_of_cells(cells, low, find, poll, tests, counts);
 }
 
 }  // namespace calibrant

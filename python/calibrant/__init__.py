@@ -4,10 +4,14 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from calibrant import (
     calibration,
     cumulative,
     dependence,
+    ensemble,
+    ensemble_scores,
     intervals,
     means,
     ranks,
@@ -50,6 +54,20 @@ from calibrant.cumulative import (
     spiegelhalter_test,
 )
 from calibrant.dependence import HSIC, HSICTest, hsic, hsic_test
+from calibrant.distributions import CoupledGaussian, CoupledGaussianFit
+from calibrant.ensemble import EnsembleVotes, ensemble_confidence, ensemble_votes
+from calibrant.ensemble_scores import (
+    SlicedEnergyScore,
+    crps_ensemble,
+    crps_exponential,
+    crps_laplace,
+    crps_logistic,
+    crps_normal,
+    crps_uniform,
+    energy_score,
+    quantile_score,
+    variogram_score,
+)
 from calibrant.intervals import (
     Coverage,
     CoverageGap,
@@ -133,6 +151,10 @@ from calibrant.scores import (
 )
 from calibrant.smooth import smooth_calibration_error
 
+if TYPE_CHECKING:
+    from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
+
+# LearnPlusPlus is there, too, where scikit-learn is installed.
 __all__ = [
     "HSIC",
     "Assessment",
@@ -142,6 +164,8 @@ __all__ = [
     "Comparison",
     "Conventions",
     "CorpDecomposition",
+    "CoupledGaussian",
+    "CoupledGaussianFit",
     "Coverage",
     "CoverageGap",
     "CoverageHSIC",
@@ -150,6 +174,7 @@ __all__ = [
     "CumulativeDifferences",
     "CumulativeTests",
     "DensityCoverage",
+    "EnsembleVotes",
     "Estimate",
     "GroupwiseTestResult",
     "HSICTest",
@@ -171,6 +196,7 @@ __all__ = [
     "SetSize",
     "SetSummary",
     "SizeStratifiedCoverage",
+    "SlicedEnergyScore",
     "TestResult",
     "VendiProfile",
     "__version__",
@@ -196,13 +222,25 @@ __all__ = [
     "coverage_hsic",
     "coverage_width_criterion",
     "cross_entropy_probability",
+    "crps_ensemble",
+    "crps_exponential",
+    "crps_laplace",
+    "crps_logistic",
+    "crps_normal",
+    "crps_uniform",
     "cumulative",
     "cumulative_differences",
     "cumulative_tests",
     "density_coverage",
     "dependence",
+    "distributions",
     "draw_counts",
     "energy_ranks",
+    "energy_score",
+    "ensemble",
+    "ensemble_confidence",
+    "ensemble_scores",
+    "ensemble_votes",
     "expected_calibration_error",
     "frechet_distance",
     "generalized_mean",
@@ -229,6 +267,7 @@ __all__ = [
     "pit_values",
     "power_to_coupling",
     "precision_recall",
+    "quantile_score",
     "rank_calibration",
     "rank_pit_values",
     "ranks",
@@ -256,6 +295,13 @@ __all__ = [
     "tarp_references",
     "top_label_ece",
     "tsallis_entropy",
+    "variogram_score",
     "vendi_profile",
     "vendi_score",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LearnPlusPlus":
+        return ensemble.LearnPlusPlus
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

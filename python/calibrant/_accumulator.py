@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
+
+from calibrant import _state
+from calibrant._result import json_ready
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -111,6 +115,45 @@ class Accumulator(ABC, Generic[StateT]):
         restored = cls._State.from_bytes(state)
         cls._check(restored)
         return cls._from_state(restored)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one.
+
+        The bytes go to another name and to the disk before they take the place of the file.
+        """
+        _state.save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the accumulator that `save` wrote; errors name the file.
+
+        `calibrant.streaming.load` reads a file of any class.
+
+        Raises
+        ------
+        ValueError
+            As `from_bytes`.
+        """
+        restored: Self = _state.read_state(path, cls.from_bytes)
+        return restored
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it holds, ready for JSON: the class, rows, parameters and the result.
+
+        The result is None where there is none: of no rows, or of no weight.
+        """
+        try:
+            result = self.result()
+        except ValueError:
+            result = None
+        view = result.to_dict() if hasattr(result, "to_dict") else result
+        return {
+            "kind": type(self).__name__,
+            "n": self.n,
+            "n_omitted": getattr(self, "n_omitted", 0),
+            "parameters": json_ready(self._parameters()),
+            "result": json_ready(view),
+        }
 
     def copy(self) -> Self:
         """Return an independent accumulator with the same rows."""

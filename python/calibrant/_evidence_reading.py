@@ -8,13 +8,14 @@ import numpy as np
 
 from calibrant._evidence_rows import add_batch
 from calibrant.io._batches import count_missing
+from calibrant.io._draws import as_draws, draw_shape
 
 if TYPE_CHECKING:
     from calibrant.evidence import Evidence
     from calibrant.io import Scan
     from calibrant.io._parts import Columns
 
-__all__ = ["Reader", "bandwidth_of", "edges_of", "width_quartiles"]
+__all__ = ["Reader", "bandwidth_of", "draws_of", "edges_of", "width_quartiles"]
 
 E = TypeVar("E", bound="Evidence")
 
@@ -31,6 +32,21 @@ def width_quartiles(rows: Scan) -> list[float]:
         cuts = np.quantile(widths, [0.25, 0.5, 0.75]) if widths.size else np.empty(0)
         return [float(f"{cut:.3g}") for cut in cuts]
     return []
+
+
+def draws_of(rows: Scan) -> tuple[int, tuple[str, ...]]:
+    """Return how many draws there are of each row, and the names of what they are draws of."""
+    truths = rows.roles.draws.truth
+    if not truths:
+        return 0, ()
+    if not rows.can_be_read_again:
+        raise ValueError(f"{rows.name} can be read once only, and draws must be counted first")
+    for columns in rows.columns():
+        n_draws, n_dims = draw_shape(as_draws(columns, rows.roles.draws)[1])
+        if len(truths) == 1 and n_dims > 1:
+            truths = tuple(f"{truths[0]} {d}" for d in range(n_dims))
+        return n_draws, truths
+    raise ValueError(f"{rows.name}: there are no rows to score")
 
 
 def edges_of(quartiles: list[float]) -> list[float]:
@@ -55,7 +71,7 @@ class Reader(Generic[E]):
         self.evidence = evidence
         self._rows = rows
 
-    def take(self, columns: Columns) -> int:
+    def take(self, columns: Columns, place: int) -> int:
         """Add a batch, and return its rows."""
         reading = self._rows.reading
         batch = reading.batch(columns)
@@ -63,7 +79,7 @@ class Reader(Generic[E]):
             missing = self.evidence.source["missing"]
             for name in self._rows.roles.columns:
                 missing[name] = missing.get(name, 0) + count_missing(columns[name])
-        add_batch(self.evidence, batch, "omit" if reading.skip_missing else "raise")
+        add_batch(self.evidence, batch, "omit" if reading.skip_missing else "raise", place)
         return batch.n
 
     def merge(self, other: Self) -> None:

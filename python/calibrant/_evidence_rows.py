@@ -21,7 +21,7 @@ __all__ = ["add_batch"]
 NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
 
-def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy) -> None:
+def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, first_pair: int) -> None:
     """Add rows to all accumulators; if some are refused, some accumulators may have them."""
     y_true, weight = batch.y_true, batch.sample_weight
     if batch.y_proba is not None:
@@ -36,6 +36,10 @@ def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy) -> None:
         _add_hsic(evidence, batch, nan_policy)
     if evidence.sets is not None and batch.sets is not None:
         _add_sets(evidence.sets, evidence.classes, batch, nan_policy)
+    if evidence.ranks is not None and batch.draws is not None:
+        evidence.ranks.update(
+            batch.draws, batch.truth, first_pair=first_pair, nan_policy=nan_policy
+        )
 
 
 def _add_scores(evidence: Evidence, batch: Batch, omit: bool) -> None:

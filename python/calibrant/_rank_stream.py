@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -87,7 +89,12 @@ class Ranks(Accumulator[_core.Ranks]):
         self._state.update_ranks(ranks)
 
     def result(
-        self, *, prob: float = 0.95, n_bins: int | None = None, kind: RankKind = "marginal"
+        self,
+        *,
+        prob: float = 0.95,
+        n_bins: int | None = None,
+        kind: RankKind = "marginal",
+        names: Sequence[str] | None = None,
     ) -> RankCalibration:
         """Return what the ranks so far say of the calibration.
 
@@ -100,7 +107,7 @@ class Ranks(Accumulator[_core.Ranks]):
         """
         if self.n == 0:
             raise ValueError("there are no ranks: update with at least one pair")
-        return from_counts(self.counts, prob=prob, n_bins=n_bins, kind=kind)
+        return from_counts(self.counts, prob=prob, n_bins=n_bins, kind=kind, names=names)
 
     @property
     def counts(self) -> NDArray[np.int64]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["ArraysResult", "Result", "for_json", "json_key", "plain"]
+__all__ = ["ArraysResult", "Result", "for_json", "json_key", "json_ready", "plain"]
 
 
 def _short(value: object) -> str:
@@ -23,6 +24,27 @@ def for_json(x: Any) -> Any:
 def json_key(key: Any) -> Any:
     """Return the key of a group as JSON has it; what it has no word for becomes text."""
     return for_json(key) if isinstance(key, (bool, int, float, str)) else str(key)
+
+
+def json_ready(value: Any) -> Any:
+    """Return it with NaN as None, infinities as text, and keys and unknown objects as text.
+
+    Examples
+    --------
+    >>> json_ready({1: (float("nan"), float("inf"), "a")})
+    {'1': [None, 'inf', 'a']}
+    """
+    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [json_ready(item) for item in value]
+    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
+        return value
+    if isinstance(value, float):
+        return None if math.isnan(value) else str(value) if math.isinf(value) else value
+    return str(value)
 
 
 class Result:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant import _evidence_bytes, scorecards, streaming
+from calibrant import _evidence_bytes, _state, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
-from calibrant._evidence_reading import Reader, bandwidth_of, edges_of, width_quartiles
+from calibrant._evidence_reading import Reader, bandwidth_of, draws_of, edges_of, width_quartiles
 from calibrant._evidence_rows import add_batch
+from calibrant._rank_results import RankCalibration
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS, NanPolicy
@@ -32,6 +32,7 @@ _PARTS: dict[str, type[Accumulator[Any]]] = {
     "intervals": streaming.Intervals,
     "coverage_hsic": streaming.CoverageHSIC,
     "sets": streaming.PredictionSets,
+    "ranks": streaming.Ranks,
 }
 #: Of these, what a caller may ask for; the others follow from the columns.
 _OPTIONAL = ("spectrum", "assessment")
@@ -55,6 +56,10 @@ class Evidence:
         Of the widths, as for `streaming.CoverageHSIC`.
     sets : bool
         Whether there are prediction sets.
+    n_draws : int
+        The number of draws that each truth is ranked among, if there are some.
+    truths : sequence of str
+        The names of the truths, one for each dimension of the draws.
     n_bins, q_lim
         As for `calibrant.scorecard`.
     classes : sequence, optional
@@ -73,6 +78,8 @@ class Evidence:
     coverage_hsic : streaming.CoverageHSIC or None
         Where there are intervals, unless it had to be left out.
     sets : streaming.PredictionSets or None
+    ranks : streaming.Ranks or None
+    truths : tuple of str
     left_out : dict of str
         Why a part had to be left out, by its name: HSIC takes no weights, and bounded memory
         has no room for widths over too many bandwidths.
@@ -97,6 +104,8 @@ class Evidence:
         width_edges: Sequence[float] = (),
         hsic_bandwidth: float = 1.0,
         sets: bool = False,
+        n_draws: int = 0,
+        truths: Sequence[str] = (),
         n_bins: int = 15,
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
@@ -106,6 +115,8 @@ class Evidence:
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
         self.spectrum = self.assessment = self.intervals = self.coverage_hsic = None
         self.sets = streaming.PredictionSets() if sets else None
+        self.ranks = streaming.Ranks(n_draws, len(truths)) if n_draws else None
+        self.truths = tuple(truths)
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
         if "assessment" in gather:
@@ -122,6 +133,8 @@ class Evidence:
             "hsic_bandwidth": hsic_bandwidth, "sets": sets,
             "n_bins": n_bins, "q_lim": q_lim,
         }  # fmt: skip
+        if n_draws:  # else the bytes are those of versions that know of none
+            self._settings |= {"n_draws": n_draws, "truths": list(truths)}
         self.source: dict[str, Any] = {
             "files": [],
             "missing": {},
@@ -171,10 +184,12 @@ class Evidence:
             quartiles = width_quartiles(rows)
             width_edges = edges_of(quartiles) if width_edges is None else width_edges
             hsic_bandwidth = bandwidth_of(quartiles) if hsic_bandwidth is None else hsic_bandwidth
+        n_draws, truths = draws_of(rows)
         empty = cls(
             gather=gather if rows.roles.prob else (), n_bins=n_bins, q_lim=q_lim,
             levels=rows.roles.intervals.levels, width_edges=width_edges,
             hsic_bandwidth=hsic_bandwidth, sets=rows.roles.sets is not None,
+            n_draws=n_draws, truths=truths,
             classes=rows.classes or (),
         )  # fmt: skip
         found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
@@ -184,8 +199,10 @@ class Evidence:
         return found
 
     @property
-    def _counted(self) -> streaming.Scorecard | streaming.Intervals | streaming.PredictionSets:
-        found = (self.scorecard, self.intervals, self.sets)
+    def _counted(
+        self,
+    ) -> streaming.Scorecard | streaming.Intervals | streaming.PredictionSets | streaming.Ranks:
+        found = (self.scorecard, self.intervals, self.sets, self.ranks)
         return max((part for part in found if part is not None), key=lambda part: part.n)
 
     @property
@@ -212,11 +229,13 @@ class Evidence:
 
     def update(
         self,
-        y_true: Any,
+        y_true: Any = None,
         y_proba: Any = None,
         *,
         intervals: Any = None,
         sets: Any = None,
+        truth: Any = None,
+        draws: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         nan_policy: NanPolicy = "raise",
@@ -225,11 +244,14 @@ class Evidence:
 
         The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., of
         `streaming.Intervals`, and of `streaming.PredictionSets`; where there are ``classes``,
-        sets hold these, or bits.
+        sets hold these, or bits. ``truth`` and ``draws`` are those of `streaming.Ranks`.
         """
         rows = self.empty()
-        batch = Batch(y_true, y_proba, sample_weight, groups, intervals, sets)
-        add_batch(rows, batch, nan_policy)
+        batch = Batch(
+            y_true, y_proba, sample_weight, groups, intervals, sets, truth=truth, draws=draws
+        )
+        seen = 0 if self.ranks is None else self.ranks.n + self.ranks.n_omitted
+        add_batch(rows, batch, nan_policy, seen)
         self.merge(rows)
 
     def _leave_out(self, name: str, reason: str) -> None:
@@ -260,6 +282,8 @@ class Evidence:
             raise TypeError(f"cannot merge {type(other).__name__} into Evidence")
         if self.classes != other.classes:
             raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
+        if self.truths != other.truths:
+            raise ValueError(f"cannot merge truths {other.truths} into {self.truths}")
         mine, others = dict(self._parts()), dict(other._parts())
         left_out = {**other.left_out, **self.left_out}
         for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
@@ -311,6 +335,12 @@ class Evidence:
             card.groups[key] = self.groups[key]._card(confidence_level)
         return card
 
+    def rank_calibration(self, prob: float = 0.95) -> RankCalibration | None:
+        """Return what the ranks of the truths say; None where there are none."""
+        if self.ranks is None or self.ranks.n == 0:
+            return None
+        return self.ranks.result(prob=prob, names=self.truths)
+
     def to_bytes(self) -> bytes:
         """Return all accumulators as bytes, each with its own checksum."""
         states = {"scorecard": self.scorecard.to_bytes()}
@@ -350,13 +380,15 @@ class Evidence:
             raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
         return made
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one."""
+        _state.save(self, path)
+
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the evidence whose bytes are in a file; errors name it."""
-        try:
-            return cls.from_bytes(Path(path).read_bytes())
-        except ValueError as error:
-            raise ValueError(f"{os.fspath(path)}: {error}") from error
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Return the evidence that `save` wrote; errors name the file."""
+        restored: Self = _state.read_state(path, cls.from_bytes)
+        return restored
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):

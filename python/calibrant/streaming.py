@@ -26,6 +26,7 @@ from calibrant._refinement import Refinement
 from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
+from calibrant._state import load, restore
 
 __all__ = [
     "Assessment",
@@ -49,6 +50,8 @@ __all__ = [
     "Spiegelhalter",
     "TestBounds",
     "Vendi",
+    "load",
+    "restore",
 ]
 
 

@@ -112,4 +112,15 @@ std::string seal(Kind kind, std::uint16_t version, const Writer& payload);
 // looks into bytes. Throws CorruptState, saying what was expected and what was found.
 Reader open(std::string_view bytes, Kind expected, std::uint16_t newest_version);
 
+// The accumulator of bytes from anywhere. As State::from_bytes, but whatever is wrong with them is
+// a CorruptState: also sums too many powers of two apart to be compared, which no rows have.
+template <class State>
+[[nodiscard]] State restore(std::string_view bytes) {
+    try {
+        return State::from_bytes(bytes);
+    } catch (const std::length_error&) {
+        throw CorruptState("malformed state: its sums cannot be of the same rows");
+    }
+}
+
 }  // namespace calibrant

@@ -59,6 +59,9 @@ struct Column {
 inline constexpr std::int32_t label_missing = -1;
 inline constexpr std::int32_t label_invalid = -2;
 
+// What load_votes writes for -1: a member of an ensemble that names no class.
+inline constexpr std::int32_t vote_abstains = -1;
+
 // Class codes are below this, so that a code plus one is still an int32.
 inline constexpr std::int32_t label_limit = 2147483647;
 
@@ -66,6 +69,9 @@ inline constexpr std::int32_t label_limit = 2147483647;
 // contiguous float64, or float32, without a validity bitmap. Otherwise null.
 [[nodiscard]] const double* in_place(const Column& column, std::size_t begin) noexcept;
 [[nodiscard]] const float* in_place_floats(const Column& column, std::size_t begin) noexcept;
+
+// Likewise of signed integers, of the size that the dtype says.
+[[nodiscard]] const std::byte* in_place_integers(const Column& column, std::size_t begin) noexcept;
 
 // One column of a matrix, for load().
 [[nodiscard]] Column column_at(const Column& matrix, std::size_t index) noexcept;
@@ -86,6 +92,11 @@ void load_block(const Column& column, std::size_t begin, std::size_t count, doub
 // hold integers are accepted, -0.0 included.
 void load_labels(const Column& column, std::size_t begin, std::size_t count,
                  std::int32_t* out) noexcept;
+
+// count x width votes, row by row: a class code, or -1 for none. Everything else, missing values
+// too, becomes label_invalid.
+void load_votes(const Column& column, std::size_t begin, std::size_t count,
+                std::int32_t* out) noexcept;
 
 // One value as its owner would write it: the shortest digits that give it back in
 // its own type, integers in full, True and False, and null where it is missing.

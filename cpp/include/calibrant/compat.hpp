@@ -1,10 +1,9 @@
 // What the drop-in layers need and no metric of our own does: the walk of cumulative differences
-// in the order of jittered scores, ties apart; sums of intervals as they are, crossed ones too;
-// and the largest column of each row.
+// in the order of jittered scores, ties apart; sorting with what belongs to a key; the worst slab;
+// and the largest column of each row. Their sums over intervals and sets are in plain_sums.hpp.
 //
-// Sums here are plain sums over chunks of fixed size, added up in order: the same bits for any
-// number of threads, but rounded on the way, as the peers' own are. All read memory once or twice
-// and keep nothing.
+// Sums here are plain ones in the order of rows: the same bits for any number of threads, but
+// rounded on the way, as the peers' own are. All read memory once or twice and keep nothing.
 #pragma once
 
 #include <cstddef>
@@ -28,31 +27,49 @@ struct WalkRange {
 [[nodiscard]] WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size_t n,
                                    Poll poll);
 
-// Puts scores and labels in ascending order of the scores, equal ones with label 0 first. Returns
-// whether rows with equal scores have unequal labels. The same requirements; results must not
-// overlap the arguments.
-[[nodiscard]] bool sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t n,
-                                 std::uint8_t* sorted_labels, double* sorted_scores, Poll poll);
+enum class Sorted { fully, with_ties, not_at_all };
 
-// A column of doubles, `stride` of them apart.
-struct Strided {
-    const double* data;
-    std::ptrdiff_t stride;
+// Puts scores and labels in ascending order of the scores, equal ones with label 0 first. There are
+// ties if rows with equal scores have unequal labels. The same requirements; not_at_all if scores
+// are not finite. Results must not overlap the arguments.
+[[nodiscard]] Sorted sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t n,
+                                   std::uint8_t* sorted_labels, double* sorted_scores, Poll poll);
 
-    double operator[](std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
+// The same for any keys and what belongs to them; equal keys are ties, and come in any order.
+[[nodiscard]] Sorted sort_pairs(const double* keys, const std::uint64_t* values, std::size_t n,
+                                double* sorted_keys, std::uint64_t* sorted_values, Poll poll);
+
+// The sums of label - score over the first k rows, by n, for k = 1..n, one after the other.
+void cumulative_walk(const std::uint8_t* labels, const double* scores, std::size_t n, double* walk,
+                     Poll poll);
+
+// The mean over k of the share of ones among the last k labels.
+[[nodiscard]] double mean_accuracy(const std::uint8_t* labels, std::size_t n, Poll poll);
+
+// A ROC curve from the largest score on, up to the last of its points with at most so many false
+// positives: that point, the next, and twice the area below the curve up to the former, all in
+// rows.
+struct CurveEnd {
+    double false_positives, true_positives, next_false, next_true, twice_area;
 };
 
-struct IntervalTotals {
-    std::uint64_t covered = 0;  // lower <= y <= upper, so never by crossed bounds
-    double width = 0.0;         // of |upper - lower|
-    double excess = 0.0;        // of the distance to the interval, whichever bound is the lower
-    double least_y = 0.0, largest_y = 0.0;
-    bool finite = true;  // else some value is not, or a sum is too large
+// Of rows in ascending order of the scores; equal scores make one point. There is a next one.
+[[nodiscard]] CurveEnd curve_up_to(const std::uint8_t* labels, const double* scores, std::size_t n,
+                                   double most_false, Poll poll);
+
+// Which of n texts, `width` bytes each, are this one.
+void same_text(const std::uint8_t* rows, std::size_t n, std::size_t width, const std::uint8_t* text,
+               std::uint8_t* same, Poll poll);
+
+// A mean of truth values: hits / rows, rows < 2^31.
+struct SlabMean {
+    std::uint64_t hits, rows;
 };
 
-// n > 0.
-[[nodiscard]] IntervalTotals interval_totals(Strided y, Strided lower, Strided upper, std::size_t n,
-                                             Poll poll);
+// The least mean of least_rows or more consecutive values in one of several rows of n, if it is
+// below the given one; else that. Exact, and linear in the values but for a few rounds.
+[[nodiscard]] SlabMean worst_slab(const std::uint8_t* covered, std::size_t slabs, std::size_t n,
+                                  std::size_t least_rows, SlabMean mean, Poll poll);
 
 // The first of the largest values in each row of a matrix in C order, and its column; k > 0.
 // Returns false if there is a NaN; the results then mean nothing.

@@ -37,6 +37,7 @@ namespace calibrant {
 [[nodiscard]] bool worth_cells(const ScoredRows& rows);
 
 class BucketedScores;
+struct ScorePairs;
 
 // The rows in a score cell, and whether all have the same score.
 struct CellCount {
@@ -45,11 +46,14 @@ struct CellCount {
 };
 
 // The same by cells; false, and then only the variance and counts are valid, if too many rows
-// would have to be gathered. Rows without weights. Also gives the cells that hold rows, in order,
-// and fills buckets, made for the same rows and as many workers as these rows are worth.
+// would have to be gathered. Rows without weights. Also gives the cells that hold rows, in order.
 [[nodiscard]] bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
-                                   std::vector<CellCount>* counts = nullptr,
-                                   BucketedScores* buckets = nullptr);
+                                   std::vector<CellCount>* counts = nullptr);
+// The same of rows that are in buckets already, together with the pairs; omitted rows are not
+// counted.
+[[nodiscard]] bool cell_walk_tests(const BucketedScores& buckets, std::size_t workers, Poll poll,
+                                   WalkTests& tests, std::vector<CellCount>* counts,
+                                   ScorePairs& pairs);
 
 // The walk, over the weight of all rows: where it is after the rows up to each score. The first
 // point is its start, with score 0.

@@ -37,6 +37,7 @@ struct DrawRows {
     Column truth;                        // a row a pair, a column a dimension
     const Column* references = nullptr;  // likewise: ranks are of distances, one a pair
     bool omit_missing = false;
+    bool may_be_omitted = true;  // the caller offers nan_policy="omit"
 
     [[nodiscard]] std::size_t size() const { return draws.size; }
     [[nodiscard]] std::size_t n_draws() const { return draws.width; }
@@ -45,6 +46,11 @@ struct DrawRows {
     // The draws of one pair in one dimension, a row a draw.
     [[nodiscard]] Column draws_of(std::size_t pair, std::size_t dimension) const;
 };
+
+// Throws InvalidInput for the first value in pairs [begin, end) that may not be there, of which it
+// is known that there is one.
+[[noreturn]] void refuse_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
+                               std::uint64_t pairs_before);
 
 // What `less` is where a pair has a missing value.
 inline constexpr std::int64_t missing_pair = -1;

@@ -65,8 +65,8 @@ namespace detail {
 // the mantissa: x becomes the nearest multiple of 2^-grid, ties to even, and that multiple
 // can be read, as an integer, off the low bits of the sum.
 template <int grid>
-constexpr double snap_shift = grid <= 52 ? 1.5 * static_cast<double>(1ULL << (52 - grid))
-                                         : 1.5 / static_cast<double>(1ULL << (grid - 52));
+constexpr double snap_shift =
+    __builtin_bit_cast(double, (std::uint64_t{1023 + 52 - grid} << 52) | (std::uint64_t{1} << 51));
 
 template <int grid>
 [[gnu::always_inline]] static inline double snap(double x) {

@@ -53,6 +53,18 @@ struct SumBlock {
     bool rest_left;
 };
 
+// The exact sum of a block of squares: sums[0] 2^-grid + sums[1] 2^-(grid + 52)
+// + sums[2] 2^-(grid + 104).
+struct SquareBlock {
+    std::int64_t sums[3];
+    int grid;
+};
+
+// Of the terms of a RiskBlock, each rounded as there, and squared as a double.
+struct RiskSquares {
+    SquareBlock q, log, power;
+};
+
 // Of labels as they lie in memory.
 template <class Label>
 struct LabelKernels {
@@ -110,6 +122,41 @@ struct SpiegelhalterKernels {
                   double* excess_low, double* variance_high, double* variance_low);
 };
 
+// Of a block of binary rows without weights.
+struct ScorecardBlock {
+    std::int64_t brier_high, brier_low, spherical_high, spherical_low;  // on the score_grid
+    SquareBlock brier_squares, spherical_squares;  // of the terms, squared as doubles
+    SquareBlock spread;                            // of (1 - 2p)^2 p (1 - p), as doubles
+    std::uint64_t right;                           // rows in which (p >= 1/2) is the label
+};
+
+// What a row adds to its bin: `one_row` plus its score in units of 2^-40, rounded; the rest of the
+// score in units of 2^-80; and its Brier term, in units of 2^-30 and of 2^-80. Sums of less than
+// `most_rows` rows do not overflow.
+struct alignas(32) CellTerms {
+    static constexpr std::int64_t one_row = std::int64_t{1} << 52;
+    static constexpr std::int64_t most_rows = std::int64_t{1} << 11;
+    std::int64_t row_and_score, score_low, square_high, square_low;
+};
+
+struct ScorecardKernels {
+    // As `risk`, and the squares.
+    void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums,
+                 RiskSquares* squares);
+    // The terms of ScoreKernels::brier, and the sums. Returns false, with the squares and the
+    // spread unspecified, if some of these are positive but too small for such a sum.
+    bool (*scores)(const double* p, const std::int32_t* label, std::size_t n, double* brier_high,
+                   double* brier_low, ScorecardBlock* sums);
+    // From scores and Brier terms up to 1. Scores below least_gridded count as 0; returns whether
+    // there are such other than 0.
+    bool (*cell_terms)(const double* score, const double* brier_high, const double* brier_low,
+                       std::size_t n, CellTerms* terms);
+    // Adds terms[i] to sums[cell[i]], for i = 0, 1, ... until that has most_rows rows. Returns how
+    // many were added.
+    std::size_t (*add_cells)(const CellTerms* terms, const std::uint32_t* cell, std::size_t n,
+                             CellTerms* sums);
+};
+
 // Of a block of intervals without weights.
 struct IntervalTally {
     std::uint64_t below, above;  // rows
@@ -118,9 +165,12 @@ struct IntervalTally {
 // Tables of their own, with headers of the same name.
 struct BoxKernels;
 struct DependenceKernels;
+struct EnsembleScoreKernels;
+struct PlainSumKernels;
 struct DistanceKernels;
 struct MmdKernels;
 struct RankKernels;
+struct EnsembleKernels;
 
 // A function at points that lie a stride apart: lane k of the j-th is its value at k stride + j.
 struct alignas(64) SmoothLanes {
@@ -160,6 +210,7 @@ struct Kernels {
                       std::int64_t* high_sum, std::int64_t* low_sum);
 
     ScoreKernels scores;
+    ScorecardKernels scorecard;
     SpiegelhalterKernels spiegelhalter;
 
     LabelKernels<std::int64_t> int64_labels;
@@ -197,9 +248,12 @@ struct Kernels {
 
     const BoxKernels* boxes;
     const DependenceKernels* dependence;
+    const EnsembleScoreKernels* ensemble_scores;
+    const PlainSumKernels* plain_sums;
     const DistanceKernels* distances;
     const MmdKernels* mmd;
     const RankKernels* ranks;
+    const EnsembleKernels* ensemble;
     // f[j] = taps[0] g[j] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[j - d] + g[j + d]),
     // added in that order, in each lane; j < stride, a multiple of smooth_tile.
     void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,

@@ -122,7 +122,7 @@ public:
 private:
     std::size_t n_, size_, count_;
     std::uint64_t seed_ = 0;
-    std::vector<std::uint32_t> all_;  // n of each split
+    std::vector<std::uint32_t> all_;  // of each split, the smaller part
 };
 
 // The sums of the samples, and of those that splits make of the same points, with the mean kernel

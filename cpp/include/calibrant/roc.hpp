@@ -12,7 +12,7 @@
 //
 // Ties are one step. Rates and the area are quotients of integers, rounded once. Predicted rates,
 // variances and the rejection area are sums of quotients that are taken with 100 bits and added
-// in the order of the scores, so that they have the same bits for any order of rows.
+// exactly or in the order of the scores, so that the order of rows does not change their bits.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "calibrant/double_double.hpp"
@@ -35,7 +37,7 @@ struct ScorePairs {
     [[nodiscard]] DoubleDouble wide_area() const;  // with 100 bits
 };
 
-// The scores of rows, put into buckets as blocks of them are read.
+// The scores of rows, put into buckets.
 class BucketedScores {
 public:
     // None where sorting is better.
@@ -45,16 +47,20 @@ public:
     BucketedScores& operator=(BucketedScores&&) noexcept;
     ~BucketedScores();
 
-    // `cell` is the score cell of each row.
-    void add(std::size_t worker, const ScoredBlock& block, const std::uint32_t* cell,
-             const Ahead& ahead);
+    // Reads the rows it was made for. Throws as for_each_block does.
+    void fill(const ScoredRows& rows, Poll poll);
 
     // Of the rows in the cells for which `wanted` is not 0, in no order, what each worker found.
     [[nodiscard]] std::vector<std::vector<ScoreKey>> in_cells(
         const std::vector<std::uint8_t>& wanted, Poll poll) const;
-    [[nodiscard]] ScorePairs count_pairs(Poll poll) const;
+    // Shows each bucket, the bits of its scores, to whoever wants to look at them.
+    using Look = std::function<void(std::size_t worker, std::span<const std::uint64_t> misses,
+                                    std::span<const std::uint64_t> hits)>;
+    [[nodiscard]] ScorePairs count_pairs(Poll poll, const Look& look = nullptr) const;
 
 private:
+    void add(std::size_t worker, const ScoredBlock& block, const Ahead& ahead);
+
     struct Parts;
     explicit BucketedScores(std::unique_ptr<Parts> parts);
     std::unique_ptr<Parts> parts_;

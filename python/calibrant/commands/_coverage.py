@@ -1,4 +1,4 @@
-"""What `calibrant score` says about prediction intervals and sets: as text and as JSON."""
+"""What `calibrant score` says about intervals, sets and draws: as text and as JSON."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["coverage_content", "coverage_lines"]
 
 def coverage_content(evidence: Evidence, confidence_level: float) -> dict[str, Any]:
     """Return all of it, ready for JSON; what there is not is None."""
-    from calibrant.report._section import json_ready
+    from calibrant._result import json_ready
 
-    bounds = evidence.intervals
+    bounds, ranks = evidence.intervals, evidence.rank_calibration(confidence_level)
     return {
         "intervals": None
         if bounds is None
@@ -24,6 +24,7 @@ def coverage_content(evidence: Evidence, confidence_level: float) -> dict[str, A
         "sets": None
         if evidence.sets is None
         else json_ready(evidence.sets.result(ci_level=confidence_level).to_dict()),
+        "ranks": None if ranks is None else json_ready(ranks.to_dict()),
     }
 
 
@@ -43,6 +44,11 @@ def coverage_lines(evidence: Evidence, confidence_level: float) -> Iterator[str]
         _, numbers = str(evidence.sets.result(ci_level=confidence_level)).split("\n", 1)
         yield f"Prediction sets of {evidence.sets.n} rows, {100 * confidence_level:g}% intervals"
         yield numbers
+    ranks = evidence.rank_calibration(confidence_level)
+    if ranks is not None:
+        if evidence.intervals is not None or evidence.sets is not None:
+            yield ""
+        yield str(ranks)
 
 
 def _hsic(evidence: Evidence) -> dict[str, Any]:

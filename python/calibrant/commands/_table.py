@@ -75,6 +75,18 @@ _SETS = click.option(
 )  # fmt: skip
 
 
+_DRAWS = (
+    click.option(
+        "--truth", multiple=True, metavar="COLUMN",
+        help="True values, to be ranked among draws; once for each parameter.",
+    ),
+    click.option(
+        "--draws", multiple=True, metavar="COLUMN",
+        help="The draws for each: a column of lists, or a pattern of columns, as 'draw_*'.",
+    ),
+)  # fmt: skip
+
+
 def role_options(*, prob: bool = True) -> Callable[[F], F]:
     """Add the options that say which column is what."""
     options = list(_ROLES)
@@ -87,6 +99,7 @@ def role_options(*, prob: bool = True) -> Callable[[F], F]:
             ),
             *_INTERVALS,
             _SETS,
+            *_DRAWS,
         ]  # fmt: skip
 
     def add(function: F) -> F:
@@ -133,7 +146,7 @@ def gathered(
     if states:
         if len(states) < len(files):
             raise click.UsageError("give tables or saved states, not both")
-        first, *others = (Evidence.from_file(name) for name in states)
+        first, *others = (Evidence.load(name) for name in states)
         for other in others:
             first.merge(other)
         return first

@@ -69,7 +69,7 @@ def command(
                 for name, each in evidence.items():
                     each.update(labels, probas[name], sample_weight=weight, nan_policy=policy)
             except (TypeError, ValueError) as error:
-                raise first._named_error(error, first.name, row) from error
+                raise first.named_error(error, first.name, row) from error
             if progress is not None:
                 progress(row + batch.n)
     comparison = sums.result(confidence_level)

@@ -16,16 +16,16 @@ def command(states: tuple[str, ...], output: str) -> None:
     \b
     calibrant merge monday.state tuesday.state -o week.state
     """
-    from calibrant.commands._output import check_writable, write_file
-    from calibrant.commands._states import load_state
+    from calibrant.commands._output import check_writable
+    from calibrant.streaming import load
 
     check_writable(output)
-    total = load_state(states[0])
+    total = load(states[0])
     for name in states[1:]:
-        state = load_state(name)
+        state = load(name)
         try:
             total.merge(state)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name}: {error}") from error
-    write_file(output, total.to_bytes())
+    total.save(output)
     click.echo(f"{output}: {total.n:,} rows")

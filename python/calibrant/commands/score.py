@@ -46,6 +46,7 @@ def command(
     calibrant score 'day-*.csv' --label clicked --prob score --group country
     calibrant score predictions.parquet --fail-if 'ece.low>0.02' --fail-if 'log>0.4'
     calibrant score prices.parquet --label price --low low_90 --high high_90
+    calibrant score posterior.parquet --truth theta --draws samples
     """
     from calibrant.commands._conditions import parse_condition
     from calibrant.commands._coverage import coverage_content, coverage_lines
@@ -75,9 +76,10 @@ def command(
     else:
         if card is not None:
             show_scorecard(card)
-            if evidence.intervals is not None or evidence.sets is not None:
-                click.echo()
-        for line in coverage_lines(evidence, confidence_level):
+        lines = list(coverage_lines(evidence, confidence_level))
+        if card is not None and lines:
+            click.echo()
+        for line in lines:
             click.echo(line)
     failed = [check.found(card) for check in checks if card is not None and check.holds(card)]
     for line in failed:

@@ -23,21 +23,20 @@ def inspect(file: str) -> None:
     calibrant state inspect week.state
     """
     from calibrant.commands._output import echo_json
-    from calibrant.commands._states import load_state
+    from calibrant.streaming import load
 
-    echo_json(_view(load_state(file)))
+    echo_json(_view(load(file)))
 
 
 def _view(state: Any) -> dict[str, Any]:
     from calibrant.commands._coverage import coverage_content
     from calibrant.evidence import Evidence
-    from calibrant.report._section import json_ready
 
-    size = {"kind": type(state).__name__, "n": state.n, "n_omitted": state.n_omitted}
-    if isinstance(state, Evidence):
-        about = {"classes": list(state.classes), "source": state.source}
-        result = state.result().to_dict() if state.scorecard.n else None
-        coverage = coverage_content(state, 0.95) if state.n else {}
-        return {**size, **about, "result": result, **coverage}
-    result = json_ready(state.result().to_dict()) if state.n else None
-    return {**size, "parameters": json_ready(state._parameters()), "result": result}
+    if not isinstance(state, Evidence):
+        view: dict[str, Any] = state.to_dict()
+        return view
+    size = {"kind": "Evidence", "n": state.n, "n_omitted": state.n_omitted}
+    about = {"classes": list(state.classes), "source": state.source}
+    result = state.result().to_dict() if state.scorecard.n else None
+    coverage = coverage_content(state, 0.95) if state.n else {}
+    return {**size, **about, "result": result, **coverage}

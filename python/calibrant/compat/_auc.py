@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,36 +50,42 @@ def _mass(rows: NDArray[np.bool_], weight: Weights) -> float:
 
 def _area_across_zero(positive: NDArray[np.bool_], score: NDArray[Any], weight: Weights) -> float:
     """Sum over the pairs below zero, those above, and those across."""
-    above = score >= 0.0
-    pairs = _mass(positive & above, weight) * _mass(~positive & ~above, weight)
-    for part, values in ((above, score), (~above, -score)):
-        of_part = None if weight is None else weight[part]
-        hit = positive[part]
-        both = _mass(hit, of_part) * _mass(~hit, of_part)
-        if both > 0.0:
-            found = _core.roc_auc(hit, _in_unit(values[part]), of_part, False, _core.BINARY)[0]
-            pairs += both * (found if values is score else 1.0 - found)
-    return pairs / (_mass(positive, weight) * _mass(~positive, weight))
+    is_above = score >= 0.0
+    # By indices: a mask over rows in no order is read much slower.
+    above, below = (_part(np.flatnonzero(rows), positive, weight) for rows in (is_above, ~is_above))
+    pairs = above.hits * below.misses
+    for part, sign in ((above, 1.0), (below, -1.0)):
+        if part.hits * part.misses > 0.0:
+            scaled = _in_unit(sign * score[part.rows])
+            found = _core.roc_auc(part.positive, scaled, part.weight, False, _core.BINARY)[0]
+            pairs += part.hits * part.misses * (found if sign > 0.0 else 1.0 - found)
+    return pairs / ((above.hits + below.hits) * (above.misses + below.misses))
 
 
-def _curve(
+class _Part(NamedTuple):
+    rows: NDArray[np.intp]
+    positive: NDArray[np.bool_]
+    weight: Weights
+    hits: float
+    misses: float
+
+
+def _part(rows: NDArray[np.intp], positive: NDArray[np.bool_], weight: Weights) -> _Part:
+    hit = positive[rows]
+    of_rows = None if weight is None else weight[rows]
+    return _Part(rows, hit, of_rows, _mass(hit, of_rows), _mass(~hit, of_rows))
+
+
+def _weighted_curve(
     positive: NDArray[np.bool_], score: NDArray[np.float64], weight: Weights
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return false and true positive rates, after each distinct score from the largest on."""
-    hits: NDArray[Any]
-    if weight is None and score.min() >= 0.0:
-        labels, values, _ = _core.sort_labelled(
-            np.ascontiguousarray(positive).view(np.uint8), np.ascontiguousarray(score)
-        )
-        hits, values, masses = labels[::-1], values[::-1], None
-    else:
-        order = np.argsort(score, kind="stable")[::-1]
-        hits, values = positive[order], score[order]
-        masses = None if weight is None else weight[order]
+    order = np.argsort(score, kind="stable")[::-1]
+    hits, values = positive[order], score[order]
+    masses = np.ones(len(order)) if weight is None else weight[order]
     last = np.append(np.flatnonzero(values[1:] != values[:-1]), len(values) - 1)
-    counts = np.cumsum(hits, dtype=np.float64) if masses is None else np.cumsum(hits * masses)
-    true = counts[last]
-    false = last + 1.0 - true if masses is None else np.cumsum((hits == 0) * masses)[last]
+    true = np.cumsum(hits * masses)[last]
+    false = np.cumsum((hits == 0) * masses)[last]
     return np.append(0.0, false) / false[-1], np.append(0.0, true) / true[-1]
 
 
@@ -87,10 +93,31 @@ def partial_area(
     positive: NDArray[np.bool_], score: NDArray[Any], weight: Weights, max_fpr: float
 ) -> float:
     """Return the area up to a false positive rate, scaled so that chance gets 0.5 (McClish)."""
-    false_rates, true_rates = _curve(positive, score.astype(np.float64, copy=False), weight)
-    stop = int(np.searchsorted(false_rates, max_fpr, side="right"))
-    last = np.interp(max_fpr, false_rates[stop - 1 : stop + 1], true_rates[stop - 1 : stop + 1])
-    x, y = np.append(false_rates[:stop], max_fpr), np.append(true_rates[:stop], last)
-    found = float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
+    score = score.astype(np.float64, copy=False)
+    if weight is None and score.min() >= 0.0:
+        found = _counted_area(positive, score, max_fpr)
+    else:
+        false, true = _weighted_curve(positive, score, weight)
+        stop = int(np.searchsorted(false, max_fpr, side="right"))
+        last = np.interp(max_fpr, false[stop - 1 : stop + 1], true[stop - 1 : stop + 1])
+        x, y = np.append(false[:stop], max_fpr), np.append(true[:stop], last)
+        found = float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
     chance = 0.5 * max_fpr**2
     return 0.5 * (1 + (found - chance) / (max_fpr - chance))
+
+
+def _counted_area(positive: NDArray[np.bool_], score: NDArray[np.float64], max_fpr: float) -> float:
+    """Return the area up to a false positive rate, of rows that count the same."""
+    labels, values, _ = _core.sort_labelled(
+        np.ascontiguousarray(positive).view(np.uint8), np.ascontiguousarray(score)
+    )
+    hits = np.count_nonzero(positive)
+    misses = positive.size - hits
+    false, true, next_false, next_true, twice_area = _core.curve_up_to(
+        labels, values, max_fpr * misses
+    )
+    step = max_fpr * misses - false
+    if step <= 0.0 or next_false == false:  # on a point
+        return twice_area / (2.0 * hits * misses)
+    last = true + step * (next_true - true) / (next_false - false)
+    return (twice_area + step * (true + last)) / (2.0 * hits * misses)

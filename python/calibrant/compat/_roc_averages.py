@@ -17,6 +17,7 @@ from calibrant.compat._targets import (
     array_like,
     classes_of,
     codes_of,
+    equals,
     label_column,
     probabilities,
     require_labels,
@@ -38,14 +39,20 @@ def _binary(
     if len(score) != len(positive):
         raise ValueError(f"y_true has {len(positive)} rows, y_score {len(score)}")
     weight = _weights(weight, positive)
-    if weight is not None and not (weight[positive].any() and weight[~positive].any()):
-        if max_fpr not in (None, 1) and weight[positive].any():
+    of_positive, of_negative = _weighted(weight, positive), _weighted(weight, ~positive)
+    if not (of_positive and of_negative):
+        if max_fpr not in (None, 1) and of_positive:
             raise ValueError("max_fpr needs a negative row with weight: there are no rates without")
         warn_undefined("the area under the ROC curve is not defined: one class has no weight")
         return math.nan
     if max_fpr is None or max_fpr == 1:
         return area(positive, score, weight)
     return partial_area(positive, score, weight, max_fpr)
+
+
+def _weighted(weight: NDArray[Any] | None, rows: NDArray[np.bool_]) -> bool:
+    """Whether some of these rows have weight; there are such rows."""
+    return weight is None or bool(np.logical_and(weight, rows).any())
 
 
 def _weights(weight: Any, positive: NDArray[np.bool_]) -> NDArray[Any] | None:
@@ -124,7 +131,7 @@ def roc_auc_score(
 def _positive(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.bool_]:
     if len(classes) < 2:
         return np.zeros(len(y), bool)
-    return y if y.dtype.kind == "b" else np.asarray(y == classes[1], dtype=bool)
+    return y if y.dtype.kind == "b" else equals(y, classes[1])
 
 
 def _indicators(y: NDArray[Any]) -> NDArray[np.bool_]:

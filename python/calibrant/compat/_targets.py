@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant import _core
 from calibrant.compat._arrays import array, column, finite
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "binary_target",
     "classes_of",
     "codes_of",
+    "equals",
     "label_column",
     "multiclass_target",
     "positive_label",
@@ -108,14 +110,27 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
         if np.count_nonzero(y == least) + np.count_nonzero(y == largest) == y.size:
             return np.unique(np.array([least, largest], dtype=y.dtype))
     if y.dtype.kind in "US" and y.size:
-        is_first = y == y[0]
+        is_first = equals(y, y[0])
         second = y[int(np.argmin(is_first))]
-        if np.count_nonzero(is_first) + np.count_nonzero(y == second) == y.size or is_first.all():
+        ones = np.count_nonzero(is_first)
+        if ones == y.size or ones + np.count_nonzero(equals(y, second)) == y.size:
             return np.unique(np.array([y[0], second]))
     try:
         return np.unique(y)
     except TypeError as error:
         raise TypeError(f"y_true must hold labels of one kind: {error}") from error
+
+
+def equals(y: NDArray[Any], label: Any) -> NDArray[np.bool_]:
+    """Return ``y == label``; texts of one width are compared byte by byte."""
+    is_text = y.dtype.kind == ("U" if isinstance(label, str) else "S")
+    if not is_text or not isinstance(label, (str, bytes)) or not y.dtype.itemsize:
+        return np.asarray(y == label, dtype=bool)
+    text = np.array([label], dtype=y.dtype)
+    if text[0] != label:  # cut short, as it is longer than any of y
+        return np.zeros(len(y), bool)
+    rows = np.ascontiguousarray(y).view(np.uint8).reshape(len(y), y.dtype.itemsize)
+    return _core.same_text(rows, text.view(np.uint8))
 
 
 def _is_text(classes: NDArray[Any]) -> bool:
@@ -173,7 +188,7 @@ def binary_target(
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two labels for such a y_proba, found {len(classes)}")
     positive = positive_label(classes, pos_label, larger=True)
-    return Target(np.asarray(y == positive, dtype=bool), proba, 2), weights
+    return Target(equals(y, positive), proba, 2), weights
 
 
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
@@ -183,6 +198,8 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
             return y
         if len(classes) == 2:
             return np.asarray(y == classes[1])
+    if len(classes) == 2 and y.dtype.kind in "US":
+        return equals(y, classes[1])
     return np.searchsorted(classes, y)
 
 

@@ -24,6 +24,7 @@ from calibrant.compat._targets import (
     array_like,
     binary_target,
     classes_of,
+    equals,
     label_column,
     multiclass_target,
     positive_label,
@@ -287,7 +288,7 @@ def calibration_curve(
     if len(classes) > 2:
         raise ValueError(f"y_true must hold two labels, found {len(classes)}")
     quantiles = np.linspace(0.0, 1.0, int(n_bins) + 1)
-    hits = np.asarray(y == positive, dtype=bool)
+    hits = equals(y, positive)
     with renamed(y_proba="y_prob"):
         if not (proba.min() >= 0.0 and proba.max() <= 1.0):  # names what is wrong, and where
             _core.Reliability([0.0, 1.0]).update(hits, proba, None, False, _core.BINARY)

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from calibrant._groups import group_codes
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
+from calibrant.io._draw_roles import DrawRoles
 from calibrant.io._interval_roles import IntervalRoles
 from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
@@ -26,6 +27,7 @@ __all__ = ["Batch", "Missing", "Roles", "Scan", "scan"]
 Missing = Literal["refuse", "skip"]
 T = TypeVar("T", bound=Mergeable)
 
+_PAIR = re.compile(r"\bpair (\d+)(?: \(pair \d+ of all\))?")
 _ROW = re.compile(r"\brow (\d+)((?:, column \d+)?)(?: \(row \d+ of the stream\))?")
 
 
@@ -72,10 +74,10 @@ class Scan:
         return len(prob) > 1 or (len(prob) == 1 and self._source.kinds[prob[0]] == "list")
 
     def of_probabilities(self) -> Scan:
-        """Return it without prediction intervals and sets, which then are not read."""
+        """Return it without prediction intervals, sets and draws, which then are not read."""
         if not self.roles.prob:
             raise ValueError(f"{self.name}: there are no probabilities; name them with --prob")
-        roles = replace(self.roles, sets=None, intervals=IntervalRoles())
+        roles = replace(self.roles, sets=None, intervals=IntervalRoles(), draws=DrawRoles())
         return Scan(self._source, roles, (self.classes, self._classes_found), self.missing)
 
     def notes(self) -> list[str]:
@@ -112,7 +114,7 @@ class Scan:
         Parameters
         ----------
         make : callable
-            Makes an empty accumulator, with ``take(columns)`` and ``merge(other)``.
+            Makes an empty accumulator, with ``take(columns, place)`` and ``merge(other)``.
         progress : callable, optional
             Called about ten times a second with the number of rows so far.
 
@@ -123,9 +125,7 @@ class Scan:
             first, if they are refused and the source can be read again.
         """
         try:
-            return reduce_parts(
-                self._parts(), make, name_error=self._named_error, progress=progress
-            )
+            return reduce_parts(self._parts(), make, name_error=self.named_error, progress=progress)
         except ValueError as error:
             if "missing value" in str(error) and self._source.can_be_read_again:
                 raise self._refusal(progress) from error
@@ -133,7 +133,7 @@ class Scan:
 
     def _refusal(self, progress: Callable[[int], None] | None) -> ValueError:
         total = reduce_parts(
-            self._parts(), lambda: MissingCounts(self.roles), name_error=self._named_error,
+            self._parts(), lambda: MissingCounts(self.roles), name_error=self.named_error,
             progress=progress,
         )  # fmt: skip
         counts = ", ".join(f"{n} in {name!r}" for name, n in total.counts.items() if n)
@@ -142,8 +142,8 @@ class Scan:
             'them with missing="skip" (--missing skip)'
         )
 
-    def _named_error(self, error: Exception, file: str, first_row: int) -> Exception:
-        """The error in terms of the file: its name, its columns, its rows."""
+    def named_error(self, error: Exception, file: str, first_row: int) -> Exception:
+        """Return the error in terms of the file: its name, its columns, its rows."""
         text = str(error)
         roles = self.roles
         bounds = roles.intervals
@@ -158,6 +158,10 @@ class Scan:
         arguments |= {"groups": roles.group, "sets": roles.sets}
         for argument, column in arguments.items():
             text = re.sub(rf"\b{argument}\b", f"column {column!r}", text)
+        text = re.sub(r"^truth\b", f"column {', '.join(roles.draws.truth)!r}", text)
+        drawn = ", ".join(dict.fromkeys(name for names in roles.draws.draws for name in names))
+        text = re.sub(r"^draws\b", f"column {drawn!r}", text)
+        text = _PAIR.sub(lambda match: f"row {first_row + int(match[1])}", text)
         text = _ROW.sub(lambda match: f"row {first_row + int(match[1])}{match[2]}", text)
         text = text.replace('nan_policy="omit"', 'missing="skip" (--missing skip)')
         kind = TypeError if isinstance(error, TypeError) else ValueError
@@ -171,7 +175,7 @@ class MissingCounts:
         self.counts = dict.fromkeys(roles.columns, 0)
         self._group = roles.group
 
-    def take(self, columns: Columns) -> int:
+    def take(self, columns: Columns, _place: int) -> int:
         """Count those of a batch, and return its rows."""
         n = 0
         for name in self.counts:
@@ -200,6 +204,8 @@ def scan(
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
+    truth: str | Sequence[str] | None = None,
+    draws: str | Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     positive: Any = None,
     missing: Missing = "refuse",
@@ -229,6 +235,10 @@ def scan(
         The columns of lower and of upper bounds of prediction intervals, one for each level.
     level : float or sequence of float, optional
         The nominal levels of the intervals; read off names like low_90 and high_90, if it can be.
+    truth, draws : str or sequence of str, optional
+        The columns of true values and, for each of them, of the draws that it is ranked among:
+        a column of lists, all of one length, or a pattern like ``draw_*`` of columns that have a
+        draw each. Never guessed; beside them nothing else is.
     classes : sequence, optional
         The labels in the order of the probabilities, where they are not codes 0, 1, ...
     positive : optional
@@ -249,7 +259,7 @@ def scan(
     source = open_source(table)
     roles = find_roles(
         source, label=label, prob=prob, weight=weight, group=group, sets=sets, low=low, high=high,
-        level=level,
+        level=level, truth=truth, draws=draws,
     )  # fmt: skip
     _check_kinds(source, roles)
     if roles.sets is not None:
@@ -261,6 +271,8 @@ def _check_kinds(source: Source, roles: Roles) -> None:
     for name in roles.floats:
         kind = source.kinds[name]
         fitting = ("float", "integer", "boolean") + (("list",) if (name,) == roles.prob else ())
+        if (name,) in roles.draws.draws or name in roles.draws.truth:
+            fitting += ("list", "other")  # arrays have an axis of dimensions, too
         if kind in fitting or any(file.endswith((".csv", ".tsv")) for file in source.files):
             continue  # CSV: text here may be one bad row, which the reader will name
         raise TypeError(

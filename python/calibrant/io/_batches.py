@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from calibrant._labels import class_codes
+from calibrant.io._draws import as_draws
+from calibrant.io._matrices import side_by_side
 from calibrant.io._parts import Columns, Source
 from calibrant.io._roles import Roles
 from calibrant.io._sets import as_sets
@@ -30,6 +32,8 @@ class Batch:
     intervals: Any = None
     sets: Any = None
     n: int = 0
+    truth: Any = None
+    draws: Any = None
 
 
 @dataclass(frozen=True)
@@ -52,32 +56,18 @@ class Reading:
         """Return the rows as arguments of ``update``; what can stay in place does."""
         roles = self.roles
         label = columns[roles.label]
-        y_proba = _side_by_side(columns, roles.prob)
+        y_proba = side_by_side(columns, roles.prob)
         if self.classes is not None:
             label = _codes(label, self.classes, len(roles.prob))
         weight = None if roles.weight is None else columns[roles.weight]
         group = None if roles.group is None else columns[roles.group]
         bounds = roles.intervals
-        low, high = (_side_by_side(columns, names) for names in (bounds.low, bounds.high))
+        low, high = (side_by_side(columns, names) for names in (bounds.low, bounds.high))
         intervals = None if low is None else (low, high)
         sets = None if roles.sets is None else as_sets(columns[roles.sets])
-        return Batch(label, y_proba, weight, group, intervals, sets, len(columns[roles.label]))
-
-
-def _side_by_side(columns: Columns, names: Sequence[str]) -> Any:
-    """One column as it is, several as a matrix, none as None."""
-    if len(names) < 2:
-        return columns[names[0]] if names else None
-    return np.stack([_plain(columns[name]) for name in names], axis=1)
-
-
-def _plain(column: Any) -> np.ndarray:
-    """A column of numbers as NumPy has it, missing ones as NaN."""
-    if hasattr(column, "null_count"):
-        column = column.to_numpy(zero_copy_only=False)
-    elif hasattr(column, "to_numpy"):
-        column = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return np.asarray(column)
+        truth, draws = as_draws(columns, roles.draws) if roles.draws.truth else (None, None)
+        n = len(columns[roles.label])
+        return Batch(label, y_proba, weight, group, intervals, sets, n, truth, draws)
 
 
 def _codes(label: Any, classes: tuple[Any, ...], n_columns: int) -> Any:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol, Self, TypeVar
 
 from calibrant import _core
@@ -20,8 +22,11 @@ __all__ = ["Mergeable", "reduce_parts"]
 class Mergeable(Protocol):
     """What a pass fills: it takes columns, and merges with its like."""
 
-    def take(self, columns: Columns, /) -> int:
-        """Add rows, and return how many there were."""
+    def take(self, columns: Columns, place: int, /) -> int:
+        """Add rows, and return how many there were.
+
+        ``place`` tells the first of them from all other rows, whoever reads it and when.
+        """
 
     def merge(self, other: Self, /) -> Any: ...
 
@@ -72,17 +77,26 @@ class _Pass:
                 return None
 
     def _score(self, part: Part, into: Mergeable) -> None:
-        row = part.first_row
+        row, start = part.first_row, _start_of(part.name)
         for columns in part.read():
             if self.interrupted:
                 return
             try:
-                n = into.take(columns)
+                n = into.take(columns, start + row)
             except (TypeError, ValueError) as error:
                 raise self._name_error(error, part.name, row) from error
             row += n
             with self._counting:
                 self.rows += n
+
+
+def _start_of(name: str) -> int:
+    """Return where the places of a file begin.
+
+    They follow from its name, so that files that were read by several jobs have those that one
+    pass over all would give them.
+    """
+    return (zlib.crc32(Path(name).name.encode()) % 2**31) << 32
 
 
 def reduce_parts(

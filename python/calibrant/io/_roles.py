@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from calibrant.io._draw_roles import DrawRoles, given_draws
 from calibrant.io._interval_roles import IntervalRoles, given_intervals, guess_intervals
 from calibrant.io._parts import Kind, Source
 
@@ -36,8 +37,9 @@ class Roles:
     label : str
     prob : tuple of str
         One column: probabilities of class 1, or lists with one for each class. Several: one for
-        each class. None: there are intervals, or sets, only.
+        each class. None: there are intervals, sets or draws only.
     intervals : IntervalRoles
+    draws : DrawRoles
     weight, group, sets : str or None
     found : dict of str
         By role: "given", or "guessed from its name" and the like.
@@ -49,6 +51,7 @@ class Roles:
     group: str | None = None
     sets: str | None = None
     intervals: IntervalRoles = field(default_factory=IntervalRoles)
+    draws: DrawRoles = field(default_factory=DrawRoles)
     found: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,22 +59,25 @@ class Roles:
         """All columns that must be read, each once."""
         bounds = (*self.intervals.low, *self.intervals.high)
         named = (self.label, *self.prob, self.weight, self.group, self.sets, *bounds)
+        named = (*named, *self.draws.columns)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
     def floats(self) -> tuple[str, ...]:
         """Those that hold fractions."""
         weight = () if self.weight is None else (self.weight,)
-        return (*self.prob, *weight, *self.intervals.low, *self.intervals.high)
+        bounds = (*self.intervals.low, *self.intervals.high)
+        return (*self.prob, *weight, *bounds, *self.draws.columns)
 
     def lines(self) -> Iterator[str]:
         """Say it as text, a line for each role."""
         for role in ("label", "prob", "weight", "group", "sets"):
             value = getattr(self, role)
-            if value:
+            if value and role in self.found:
                 names = value if isinstance(value, str) else ", ".join(value)
                 yield f"{role} = {names} ({self.found[role]})"
         yield from self.intervals.lines()
+        yield from self.draws.lines()
 
     def to_dict(self) -> dict[str, object]:
         """Return the roles by name, ready for JSON."""
@@ -82,6 +88,7 @@ class Roles:
             "group": self.group,
             "sets": self.sets,
             "intervals": self.intervals.to_dict(),
+            **({"draws": self.draws.to_dict()} if self.draws.truth else {}),
             "found": dict(self.found),
         }
 
@@ -97,9 +104,19 @@ def find_roles(
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
+    truth: str | Sequence[str] | None = None,
+    draws: str | Sequence[str] | None = None,
 ) -> Roles:
-    """Check the columns that were named, and guess the others."""
+    """Check the columns that were named, and guess the others.
+
+    Beside draws nothing is guessed: a table of them has columns of many numbers.
+    """
     kinds = source.kinds
+    if truth or draws:
+        return _beside_draws(
+            source, given_draws(kinds, truth or (), draws or ()), label=label, prob=prob,
+            weight=weight, group=group, sets=sets, low=low, high=high, level=level,
+        )  # fmt: skip
     found: dict[str, str] = {}
     given = {"label": label, "weight": weight, "group": group, "sets": sets}
     for role, name in given.items():
@@ -129,7 +146,36 @@ def find_roles(
         label, found["label"] = _guess_label(source, {*probs, *others}, is_number=is_number)
     if label in probs:
         raise ValueError(f"{source.name}: column {label!r} cannot be label and probability at once")
-    return Roles(label, probs, weight, group, sets, intervals, found)
+    return Roles(label, probs, weight, group, sets, intervals, found=found)
+
+
+def _beside_draws(
+    source: Source,
+    draws: DrawRoles,
+    *,
+    label: str | None,
+    prob: str | Sequence[str] | None,
+    low: str | Sequence[str] | None,
+    high: str | Sequence[str] | None,
+    level: float | Sequence[float] | None,
+    **others: str | None,
+) -> Roles:
+    """Only what is named. Without a label, the first truth is what happened."""
+    probs = (prob,) if isinstance(prob, str) else tuple(prob or ())
+    intervals = given_intervals(low, high, level) if low and high else IntervalRoles()
+    given = {"label": label, "prob": prob, **others}
+    roles = Roles(
+        draws.truth[0] if label is None else label, probs, others["weight"], others["group"],
+        others["sets"], intervals, draws, {role: "given" for role, name in given.items() if name},
+    )  # fmt: skip
+    for name in roles.columns:
+        known_column(source, name)
+    if label is None and (probs or roles.sets):
+        raise ValueError(
+            f"{source.name}: name the column of labels, too, with label (--label): beside draws "
+            "nothing is guessed"
+        )
+    return roles
 
 
 def _find_intervals(

@@ -54,25 +54,33 @@ class MMDTestDisplay(Display[MMDTest]):
             raise ValueError(f"level must lie strictly between 0 and 1, got {level!r}")
         test = self.result
         if test.null is None:
-            self._draw_normal(ax, palette, level)
+            peak = self._draw_normal(ax, palette, level)
         else:
-            self._draw_splits(ax, palette, level, bins)
-        self.statistic_ = ax.axvline(
-            test.statistic,
+            peak = self._draw_splits(ax, palette, level, bins)
+        self.statistic_ = ax.plot(
+            [test.statistic] * 2,
+            [0.0, peak],
             color=palette.first if color is None else color,
-            linewidth=1.8,
+            linewidth=2.0,
             label=f"{name or 'these samples'}, {pvalue_text(test.pvalue, test.log_pvalue)}",
-        )
-        right = ax.get_xlim()[1]
+        )[0]
+        left, right = ax.get_xlim()
         if self.critical_ < right:
-            ax.axvspan(self.critical_, right, color=palette.neutral, alpha=0.12, linewidth=0)
-            ax.set_xlim(right=right)
+            ax.axvspan(
+                self.critical_,
+                right,
+                color=palette.neutral,
+                alpha=0.12,
+                linewidth=0,
+                label=f"p at most {level:g}",
+            )
         self._frame(ax, palette, xlabel="squared MMD", ylabel="density", yticks=[])
-        ax.set_ylim(bottom=0.0)
+        ax.set(xlim=(left, right), ylim=(0.0, 1.45 * peak))  # the legend is above
+        ax.locator_params(axis="x", nbins=5)
         self._count(ax, palette, f"n = {test.n:,}, m = {test.m:,}")
         self._legend(ax, palette, loc="upper right")
 
-    def _draw_splits(self, ax: Axes, palette: Palette, level: float, bins: int | str) -> None:
+    def _draw_splits(self, ax: Axes, palette: Palette, level: float, bins: int | str) -> float:
         test, null = self.result, np.sort(np.asarray(self.result.null))
         density, edges = np.histogram(null, bins=bins, density=True)
         kind = "all" if test.method == "exact" else "random"
@@ -88,8 +96,9 @@ class MMDTestDisplay(Display[MMDTest]):
         extra = 0 if test.method == "exact" else 1
         allowed = math.floor(level * (null.size + extra) + 1e-9) - extra
         self.critical_ = math.inf if allowed < 1 else float(null[null.size - allowed])
+        return float(density.max())
 
-    def _draw_normal(self, ax: Axes, palette: Palette, level: float) -> None:
+    def _draw_normal(self, ax: Axes, palette: Palette, level: float) -> float:
         from statistics import NormalDist
 
         sd = self.result.standard_error or 0.0
@@ -103,3 +112,4 @@ class MMDTestDisplay(Display[MMDTest]):
             label=f"normal law of the mean of {self.result.n_terms:,} terms",
         )[0]
         self.critical_ = NormalDist().inv_cdf(1.0 - level) * sd
+        return 1.0

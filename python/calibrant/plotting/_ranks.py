@@ -35,7 +35,7 @@ def _colours(result: RankCalibration, palette: Palette) -> list[tuple[str, str |
 
 def _count_text(result: RankCalibration, name: str | None) -> str:
     of = "" if name is None else f"{name}: "
-    return f"{of}{result.n:,} ranks among {result.n_draws:,} draws"
+    return f"{of}n = {result.n:,}, {result.n_draws:,} draws"
 
 
 class RankEcdfDisplay(Display[RankCalibration]):
@@ -88,8 +88,15 @@ class RankEcdfDisplay(Display[RankCalibration]):
             ax, palette, xlabel="t = rank / (draws + 1)",
             ylabel="\N{SQUARE ROOT}N (ECDF \N{MINUS SIGN} t)", xlim=(0, 1),
         )  # fmt: skip
-        self._legend(ax, palette)
-        self._count(ax, palette, f"{_count_text(result, name)}, {pvalue_text(result.pvalue)}")
+        if len(result.dimensions) == 1:
+            low, high = ax.get_ylim()
+            ax.set_ylim(low, high + 0.16 * (high - low))  # room for the legend
+            self._legend(ax, palette, loc="upper right")
+        else:  # curves are everywhere: below them
+            self._legend(ax, palette, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+        log = result.dimensions[0].gamma_test.log_pvalue if len(result.dimensions) == 1 else None
+        text = pvalue_text(result.pvalue, log)
+        self._count(ax, palette, f"{_count_text(result, name)}, {text}")
 
 
 def _with_ends(values: np.ndarray, last: float = 0.0) -> np.ndarray:

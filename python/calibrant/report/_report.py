@@ -11,8 +11,9 @@ from typing import Any
 
 from calibrant import __version__
 from calibrant._files import write_file
+from calibrant._result import json_ready
 from calibrant.report._definitions import DEFINITIONS, Definition
-from calibrant.report._section import Section, json_ready
+from calibrant.report._section import Section
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
 from calibrant.report._verdict import Verdict, verdict_of
@@ -63,8 +64,9 @@ class Report:
             `calibrant.streaming`), ``groups`` (a dict of scorecards by key, may be empty) and
             ``source`` (a dict, recorded in the report), as `calibrant.evidence.Evidence` has;
             optionally ``assessment``, needed for the model against the source of several
-            classes, ``intervals``, ``coverage_hsic`` and ``sets``. Where the scorecard has no
-            rows, the report is about intervals, or sets.
+            classes, ``intervals``, ``coverage_hsic``, ``sets``, and ``ranks`` with the names of
+            the ``truths``. Where the scorecard has no rows, the report is about intervals, sets
+            or draws.
         title : str, optional
         confidence_level : float
             Of the intervals.
@@ -79,8 +81,9 @@ class Report:
         counted = evidence.scorecard
         if not view.has_probabilities:
             counted = getattr(evidence, view.subject)
+        things = "draws" if view.subject == "ranks" else view.subject
         return cls(
-            f"Can these {view.subject} be trusted?" if title is None else title,
+            f"Can these {things} be trusted?" if title is None else title,
             verdict_of(view),
             counted.n,
             counted.n_omitted,

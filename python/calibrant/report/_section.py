@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from calibrant._result import json_ready
 from calibrant.plotting import Display
 from calibrant.plotting._display import pvalue_text
 
-__all__ = ["Figure", "Number", "Section", "Table", "json_ready"]
+__all__ = ["Figure", "Number", "Section", "Table"]
 
 Form = Literal["number", "count", "pvalue", "angle", "text"]
-
-
-def json_ready(value: Any) -> Any:
-    """Return it with NaN as None, infinities as text, and keys and unknown objects as text.
-
-    Examples
-    --------
-    >>> json_ready({1: (float("nan"), float("inf"), "a")})
-    {'1': [None, 'inf', 'a']}
-    """
-    if hasattr(value, "tolist"):  # arrays and scalars of NumPy
-        value = value.tolist()
-    if isinstance(value, Mapping):
-        return {str(key): json_ready(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_ready(item) for item in value]
-    if isinstance(value, bool) or value is None or isinstance(value, (int, str)):
-        return value
-    if isinstance(value, float):
-        return None if math.isnan(value) else str(value) if math.isinf(value) else value
-    return str(value)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from calibrant.report._probability_sections import (
     scorecard,
     spectrum,
 )
+from calibrant.report._rank_section import rank_section
 from calibrant.report._section import Section
 from calibrant.report._set_section import sets
 from calibrant.report._view import View
@@ -38,10 +39,16 @@ def of_probabilities(section: SectionFunction) -> SectionFunction:
     return found
 
 
+def ranks(view: View) -> Section | None:
+    """Where truths lie among draws."""
+    return None if view.ranks is None else rank_section(view.ranks)
+
+
 SECTIONS: list[SectionFunction] = [
     *map(of_probabilities, (scorecard, assessment, reliability, cumulative, spectrum, roc, groups)),
     intervals,
     by_width,
     hsic,
     sets,
+    ranks,
 ]

@@ -29,6 +29,14 @@ INTERVAL_HEADLINES = {
     "calibrated": "These intervals keep their promise.",
     "miscalibrated": "These intervals are too narrow at some levels, too wide at others.",
 }
+#: The least that the words of a rank calibration say; the sentence says the rest.
+RANK_HEADLINES = {
+    "calibrated": "These draws look calibrated.",
+    "over-dispersed": "These draws are spread too widely.",
+    "under-dispersed": "These draws are too narrow.",
+    "biased up": "These draws lie too high.",
+    "biased down": "These draws lie too low.",
+}
 #: Below it, a p-value speaks against the scores.
 SIGNIFICANT = 0.05
 
@@ -42,7 +50,8 @@ class Verdict:
     kind : str
         "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
         intervals "under-covering", "over-covering", "calibrated" or "miscalibrated"; of
-        sets "sets", as what they promise is not known; of several models "comparison".
+        sets "sets", as what they promise is not known; of draws the words before the colon in
+        the verdict of `calibrant.rank_calibration`; of several models "comparison".
     headline : str
         The verdict in a sentence.
     sentence : str
@@ -59,12 +68,14 @@ class Verdict:
 
 
 def verdict_of(view: View) -> Verdict:
-    """Return the verdict on probabilities, or where there are none on intervals or sets.
+    """Return the verdict on probabilities, or where there are none on intervals, sets or draws.
 
     Without an assessment Spiegelhalter's and the KS test decide.
     """
     if not view.has_probabilities:
-        return _on_intervals(view) if view.subject == "intervals" else _on_sets(view)
+        return {"intervals": _on_intervals, "sets": _on_sets, "ranks": _on_ranks}[view.subject](
+            view
+        )
     card, ks, assessment = view.card, view.ks, view.assessment
     kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
     parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
@@ -100,6 +111,13 @@ def _on_sets(view: View) -> Verdict:
         f"These sets hold what happened in {covered} of all rows.",
         f"They name {means} classes on average; {empty} of them are empty.",
     )
+
+
+def _on_ranks(view: View) -> Verdict:
+    assert view.ranks is not None
+    kind, _, why = view.ranks.verdict.partition(": ")
+    headline = RANK_HEADLINES.get(kind, "These draws are off.")
+    return Verdict(kind, headline, f"{why[:1].upper()}{why[1:]}.")
 
 
 def _by_angle(

@@ -9,6 +9,7 @@ from typing import Any
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import TestBounds
 from calibrant._interval_summary import IntervalSummary
+from calibrant._rank_results import RankCalibration
 from calibrant._set_results import SetSummary
 from calibrant.assessment import Assessment
 from calibrant.scorecards import Scorecard
@@ -23,8 +24,8 @@ class View:
     ----------
     evidence
         Has ``scorecard``, ``table``, ``spectrum`` and ``groups``, accumulators of the same
-        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``,
-        ``classes`` and ``source``.
+        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``, ``ranks``
+        with ``truths``, ``classes`` and ``source``.
     confidence_level : float
     """
 
@@ -39,9 +40,9 @@ class View:
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether there are rows with probabilities; else there are intervals or sets only."""
+        """Whether there are rows with probabilities; else intervals, sets or draws only."""
         scorecard = getattr(self.evidence, "scorecard", None)
-        if self.intervals is None and self.sets is None:
+        if self.intervals is None and self.sets is None and self.ranks is None:
             return True
         return scorecard is not None and scorecard.n > 0
 
@@ -63,12 +64,24 @@ class View:
         summary: SetSummary = accumulator.result(ci_level=self.confidence_level)
         return summary
 
+    @cached_property
+    def ranks(self) -> RankCalibration | None:
+        """What the ranks of truths among draws say, where there are some."""
+        accumulator = getattr(self.evidence, "ranks", None)
+        if accumulator is None or accumulator.n == 0:
+            return None
+        names = getattr(self.evidence, "truths", None)
+        found: RankCalibration = accumulator.result(prob=self.confidence_level, names=names)
+        return found
+
     @property
     def subject(self) -> str:
         """What the report is about in the first place."""
         if self.has_probabilities:
             return "probabilities"
-        return "sets" if self.intervals is None else "intervals"
+        if self.intervals is not None:
+            return "intervals"
+        return "ranks" if self.sets is None else "sets"
 
     @cached_property
     def card(self) -> Scorecard:

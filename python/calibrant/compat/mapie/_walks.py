@@ -74,7 +74,7 @@ def walk(y_true: NDArray[Any], scores: NDArray[np.float64]) -> NDArray[np.float6
     if labels is not None:
         ordered, values, mixed = _core.sort_labelled(labels, scores)
         if not mixed:
-            return np.cumsum(ordered - values) / len(scores)
+            return _core.cumulative_walk(ordered, values)
     order = np.argsort(scores)
     return np.asarray(np.cumsum(y_true[order] - scores[order]) / len(scores))
 

@@ -44,6 +44,8 @@ __all__ = [
 RandomState = int | np.random.RandomState | None
 
 _STRATEGIES = ("uniform", "quantile", "array split")
+#: From here on, sorting keys with what belongs to them is faster than sorting indices.
+_MANY_ROWS = 4096
 #: The series of the limit laws end where a term is below this.
 _SERIES_END = 1e-8
 
@@ -237,6 +239,12 @@ def sort_xy_by_y(x: NDArray[Any], y: NDArray[Any]) -> tuple[NDArray[Any], NDArra
     (array([2, 3, 1]), array([0.1, 0.2, 0.3]))
     """
     x, y = column(x, "x"), column(y, "y")
+    is_word = x.dtype.itemsize == 8 and x.dtype.kind in "iuf"
+    if len(x) == len(y) >= _MANY_ROWS and is_word and y.dtype == np.float64:
+        values = np.ascontiguousarray(x).view(np.uint64)
+        keys, ordered, tied = _core.sort_pairs(np.ascontiguousarray(y), values)
+        if not tied:
+            return ordered.view(x.dtype), keys
     order = np.argsort(y)
     return x[order], y[order]
 
@@ -271,6 +279,9 @@ def length_scale(s: NDArray[Any]) -> float:
     0.25
     """
     s = array(s, "s")
+    if s.dtype == np.float64 and s.ndim == 1 and s.size:
+        total = _core.score_variance(s)
+        return (math.sqrt(total) if total >= 0.0 else float(np.sqrt(total))) / len(s)
     return float(np.sqrt(np.sum(s * (1 - s))) / len(s))
 
 

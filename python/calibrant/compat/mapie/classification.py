@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibrant import _core
 from calibrant._prediction_sets import class_sets
 from calibrant.compat._arrays import array, column, same_length
 from calibrant.compat.mapie._checks import check_number_of_bins
@@ -48,11 +49,14 @@ def _of_outcomes(n: int, y_pred_set: Any) -> NDArray[np.bool_]:
     return sets[:, :, None] if sets.ndim == 2 else sets
 
 
-def _check_classes(y: NDArray[Any], n_classes: int) -> None:
+def _codes(y: NDArray[Any]) -> NDArray[np.int64]:
     if y.dtype.kind not in "iu":
         raise IndexError(f"y_true must hold integer class labels, got {y.dtype}")
-    if y.size and not (y.min() >= 0 and y.max() < n_classes):
-        raise IndexError(f"y_true must lie in 0 to {n_classes - 1}, the classes of y_pred_set")
+    return y.astype(np.int64, copy=False)
+
+
+def _unknown_class(n_classes: int) -> IndexError:
+    return IndexError(f"y_true must lie in 0 to {n_classes - 1}, the classes of y_pred_set")
 
 
 def classification_mean_width_score(y_pred_set: ArrayLike) -> Any:
@@ -95,20 +99,19 @@ def classification_coverage_score(
     y = array(y_true, "y_true")
     if y.ndim != 2:
         y = column(y, "y_true")[:, None]
-    sets = _of_outcomes(len(y), y_pred_set)
-    _check_classes(y, sets.shape[1])
+    sets, codes = _of_outcomes(len(y), y_pred_set), _codes(y)
     if len(y) == 0:
         raise ValueError("y_true must have at least one row, got none")
     of_y, of_sets = y.shape[1], sets.shape[2]
     if of_y != of_sets and 1 not in (of_y, of_sets):
         raise IndexError(f"y_true has {of_y} columns, y_pred_set {of_sets} levels")
-    flat = np.ascontiguousarray(sets).reshape(-1)
-    starts = np.arange(0, flat.size, sets[0].size)
-    found = []
-    for level in range(max(of_y, of_sets)):
-        places = starts + y[:, min(level, of_y - 1)] * of_sets + min(level, of_sets - 1)
-        found.append(np.count_nonzero(flat[places]) / len(y))
-    return np.array(found)
+    hits = [
+        _core.set_hits(codes[:, min(level, of_y - 1)], sets[:, :, min(level, of_sets - 1)])
+        for level in range(max(of_y, of_sets))
+    ]
+    if None in hits:
+        raise _unknown_class(sets.shape[1])
+    return np.array(hits) / len(y)
 
 
 def classification_ssc(
@@ -137,7 +140,9 @@ def classification_ssc(
     y = column(y_true, "y_true")
     sets = _of_outcomes(len(y), y_pred_set)
     same_length(y_true=y, y_pred_set=sets)
-    _check_classes(y, sets.shape[1])
+    codes = _codes(y)
+    if y.size and not (codes.min() >= 0 and codes.max() < sets.shape[1]):
+        raise _unknown_class(sets.shape[1])
     by_size = [_counts(y, sets[:, :, level]) for level in range(sets.shape[2])]
     starts = _starts(sets.shape[1], num_bins, by_size)
     rows, hits = (

@@ -6,6 +6,7 @@ nothing; the Winkler score alone uncrosses them.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,19 +37,37 @@ class _Totals(NamedTuple):
     largest_y: float
 
 
-def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Totals:
-    """Return the sums of one level; refuses what is not finite."""
-    arrays = {"y_true": y, "lower bounds": lower, "upper bounds": upper}
-    for values in arrays.values():
+def _check_kinds(*arrays: NDArray[Any]) -> None:
+    for values in arrays:
         if values.dtype.kind not in "biuf":
             raise TypeError(f"outcomes and intervals must be real numbers, got {values.dtype}")
-    if len(y) == 0:
+    if len(arrays[0]) == 0:
         raise ValueError("intervals must have at least one row, got none")
+
+
+def _refuse_infinite(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> None:
+    """Name what is not finite, if there is anything."""
+    finite(y, "y_true")
+    finite(lower, "lower bounds")
+    finite(upper, "upper bounds")
+
+
+def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Totals:
+    """Return the sums of one level; refuses what is not finite."""
+    _check_kinds(y, lower, upper)
     found = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
     if not found[-1]:
-        for name, values in arrays.items():
-            finite(values, name)
+        _refuse_infinite(y, lower, upper)
     return _Totals(*found[:-1])
+
+
+def _covered(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> int:
+    """Return how many rows of one level are covered; refuses what is not finite."""
+    _check_kinds(y, lower, upper)
+    covered, clean = _core.interval_hits(as_double(y), as_double(lower), as_double(upper))
+    if not clean:
+        _refuse_infinite(y, lower, upper)
+    return covered
 
 
 def _intervals(y_true: NDArray[Any], y_intervals: Any) -> NDArray[Any]:
@@ -79,12 +98,11 @@ def regression_mean_width_score(y_intervals: NDArray[Any]) -> NDArray[np.float64
         raise IndexError(f"y_intervals must have a lower and an upper bound, got {bounds.shape}")
     if len(bounds) == 0:
         raise ValueError("y_intervals must have at least one row, got none")
-    with np.errstate(all="ignore"):
-        widths = bounds[:, 1, :] - bounds[:, 0, :]
-        mean = np.abs(widths, out=widths).mean(axis=0)
-    if not np.isfinite(mean).all():
+    levels = range(bounds.shape[2])
+    totals = [_core.interval_widths(bounds[:, 0, level], bounds[:, 1, level]) for level in levels]
+    if not all(map(math.isfinite, totals)):
         finite(bounds, "y_intervals")
-    return np.asarray(mean)
+    return np.array(totals) / len(bounds)
 
 
 def regression_coverage_score(
@@ -112,8 +130,7 @@ def regression_coverage_score(
     coverages = []
     for level in range(max(of_y, of_bounds) if 0 not in (of_y, of_bounds) else 0):
         y, at = outcomes[:, min(level, of_y - 1)], min(level, of_bounds - 1)
-        totals = _totals(y, bounds[:, 0, at], bounds[:, 1, at])
-        coverages.append(totals.covered / len(y))
+        coverages.append(_covered(y, bounds[:, 0, at], bounds[:, 1, at]) / len(y))
     return np.array(coverages)
 
 

@@ -62,17 +62,15 @@ def auarc(correctness: ArrayLike, confidence: ArrayLike) -> float:
     0.7916666666666666
     """
     right, confident = _read(correctness, confidence)
-    ordered = _descending(right, confident)
-    accuracy = np.cumsum(ordered, dtype=np.float64)
-    accuracy /= np.arange(1, len(ordered) + 1)
-    return float(np.mean(accuracy))
+    return _core.mean_accuracy(_ascending(right, confident))
 
 
-def _descending(right: NDArray[np.bool_], confident: NDArray[np.float64]) -> NDArray[Any]:
+def _ascending(right: NDArray[np.bool_], confident: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return the correctness of the least confident rows first; of equal ones, the last first."""
     if confident.min() >= 0.0:
         labels, _, mixed = _core.sort_labelled(
             right.view(np.uint8), np.ascontiguousarray(confident)
         )
         if not mixed:
-            return labels[::-1]
-    return right[np.argsort(-confident, kind="stable")]
+            return labels
+    return right[np.argsort(-confident, kind="stable")[::-1]].view(np.uint8)

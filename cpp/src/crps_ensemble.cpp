@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "calibrant/check.hpp"
+#include "calibrant/ensemble_scores.hpp"
+#include "calibrant/kernels.hpp"
+#include "calibrant/row_blocks.hpp"
+#include "crps_sums.hpp"
+#include "ensemble_chunks.hpp"
+
+namespace calibrant {
+namespace {
+
+constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+
+struct WeightedDraw {
+    double value, weight;
+};
+
+// Sums over the draws of one row, in two doubles each: the terms of CrpsTerms with weights, and
+// w, w^2 and w^2 |x - y|.
+struct WeightedTerms {
+    DoubleDouble outer, distance, weight, squares, own;
+
+    void add(double difference, double w) {
+        const DoubleDouble heavy = DoubleDouble{w, 0.0} * DoubleDouble{difference, 0.0};
+        outer = outer + heavy * weight;
+        distance = distance + heavy;
+        own = own + heavy * DoubleDouble{w, 0.0};
+        squares = squares + DoubleDouble{w, 0.0} * DoubleDouble{w, 0.0};
+        weight = weight + DoubleDouble{w, 0.0};
+    }
+};
+
+WeightedTerms operator+(const WeightedTerms& a, const WeightedTerms& b) {
+    return {a.outer + b.outer, a.distance + b.distance, a.weight + b.weight, a.squares + b.squares,
+            a.own + b.own};
+}
+
+double crps_of_weighted(std::vector<WeightedDraw>& draws, double y, double fair_share) {
+    std::sort(draws.begin(), draws.end(), [](const WeightedDraw& a, const WeightedDraw& b) {
+        return a.value != b.value ? a.value < b.value : a.weight < b.weight;
+    });
+    WeightedTerms below, above;  // from outside in
+    std::size_t i = 0, end = draws.size();
+    for (; i < end && draws[i].value < y; ++i) below.add(y - draws[i].value, draws[i].weight);
+    for (; end > i; --end) above.add(draws[end - 1].value - y, draws[end - 1].weight);
+    const WeightedTerms all = below + above;
+    const DoubleDouble square = all.weight * all.weight;
+    const DoubleDouble gap = all.outer + all.outer + all.own;
+    if (fair_share == 0.0) return (gap / square).high;
+    const DoubleDouble spread = all.weight * all.distance - gap;
+    const DoubleDouble fair = all.distance / all.weight - spread / (square - all.squares);
+    const DoubleDouble share{fair_share, 0.0}, rest = DoubleDouble{1.0, 0.0} - share;
+    return (share * fair + rest * (gap / square)).high;
+}
+
+// One worker's buffers, and its way through a chunk of rows.
+class CrpsWorker {
+public:
+    CrpsWorker(const EnsembleRows& rows, const Column* draw_weight, double fair_share,
+               bool omit_missing, double* out)
+        : rows_(rows),
+          weights_(draw_weight),
+          fair_share_(fair_share),
+          omit_missing_(omit_missing),
+          n_(rows.n_draws()),
+          out_(out) {}
+
+    void add(std::size_t begin, std::size_t end) {
+        if (weights_ != nullptr || n_ > most_in_lanes) {
+            for (std::size_t row = begin; row < end; ++row) out_[row] = one_by_one(row);
+        } else if (const float* const floats = in_place_floats(rows_.draws, begin)) {
+            add_tiles<float, float_lanes>(floats, begin, end);
+        } else if (const double* const doubles = in_place(rows_.draws, begin)) {
+            add_tiles<double, double_lanes>(doubles, begin, end);
+        } else {
+            converted_.resize(double_lanes * n_);
+            for (std::size_t row = begin; row < end; row += double_lanes) {
+                const std::size_t stop = std::min(row + double_lanes, end);
+                load_block(rows_.draws, row, stop - row, converted_.data());
+                add_tiles<double, double_lanes>(converted_.data(), row, stop);
+            }
+        }
+    }
+
+private:
+    template <class T, std::size_t lanes>
+    void add_tiles(const T* draws, std::size_t begin, std::size_t end) {
+        const EnsembleScoreKernels& loops = *kernels().ensemble_scores;
+        T* const tile = tile_in(tile_of(T{}), lanes * n_);
+        for (std::size_t row = begin; row < end; row += lanes) {
+            const std::size_t count = std::min(lanes, end - row);
+            const T* sources[lanes];
+            double y[lanes] = {};
+            for (std::size_t k = 0; k < lanes; ++k) {  // lanes to spare repeat the first row
+                sources[k] = draws + (row - begin + (k < count ? k : 0)) * n_;
+            }
+            load(rows_.y_true, row, count, y);
+            CrpsLanes sums[lanes / double_lanes];
+            if constexpr (lanes == float_lanes) {
+                loops.fill_floats(sources, n_, tile);
+                loops.sort_floats(tile, n_);
+                loops.sum_floats(tile, n_, y, sums);
+                loops.sum_floats(tile + double_lanes, n_, y + double_lanes, sums + 1);
+            } else {
+                loops.fill_doubles(sources, n_, tile);
+                loops.sort_doubles(tile, n_);
+                loops.sum_doubles(tile, n_, y, sums);
+            }
+            for (std::size_t k = 0; k < count; ++k) {
+                const CrpsTerms terms = terms_of_lane(sums[k / double_lanes], k % double_lanes);
+                const double score = crps_of_terms(terms, n_, fair_share_);
+                out_[row + k] = std::isfinite(score) ? score : one_by_one(row + k);
+            }
+        }
+    }
+
+    std::vector<double>& tile_of(double) { return doubles_; }
+    std::vector<float>& tile_of(float) { return floats_; }
+
+    // For weights, many draws, missing values and numbers whose differences are too large.
+    double one_by_one(std::size_t row) {
+        double y = 0.0;
+        load(rows_.y_true, row, 1, &y);
+        if (std::isnan(y) && omit_missing_) return missing;
+        if (!std::isfinite(y)) refuse_not_finite("y_true", y, {row}, rows_.y_true.dtype);
+        values_.resize(n_ + double_lanes);
+        load_row(rows_.draws, row, values_.data());
+        if (weights_ != nullptr) return weighted(row, y);
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            if (is_draw(values_[i], row, i)) values_[kept++] = values_[i];
+        }
+        if (kept < (fair_share_ > 0.0 ? 2U : 1U)) return missing;
+        return crps_of_row(values_.data(), kept, y, fair_share_, scratch_);
+    }
+
+    // False for a draw to leave out.
+    bool is_draw(double x, std::size_t row, std::size_t i) const {
+        if (std::isfinite(x)) return true;
+        if (std::isnan(x) && omit_missing_) return false;
+        refuse_not_finite("draws", x, {row, i}, rows_.draws.dtype);
+    }
+
+    double weighted(std::size_t row, double y) {
+        scratch_.resize(n_);
+        load_row(*weights_, row, scratch_.data());
+        pairs_.clear();
+        double heaviest = 0.0, reach = std::abs(y);
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double w = scratch_[i];
+            if (!is_weight(w)) refuse_weight("draw_weight", w, {row, i}, weights_->dtype);
+            if (!is_draw(values_[i], row, i) || w == 0.0) continue;
+            heaviest = std::max(heaviest, w);
+            reach = std::max(reach, std::abs(values_[i]));
+            pairs_.push_back({values_[i], w});
+        }
+        if (pairs_.size() < (fair_share_ > 0.0 ? 2U : 1U)) {
+            if (omit_missing_) return missing;
+            throw InvalidInput(std::string("draw_weight must be positive for at least ") +
+                               (fair_share_ > 0.0 ? "two draws" : "one draw") + ", found " +
+                               (pairs_.empty() ? "none" : "one") + " at " + place_text({row}));
+        }
+        // Powers of two: the products neither overflow nor vanish.
+        const double scale = reach < 0x1p450 ? 1.0 : 0x1p-600;
+        const int exponent = std::ilogb(heaviest);
+        for (WeightedDraw& draw : pairs_) {
+            draw.value *= scale;
+            draw.weight = std::ldexp(draw.weight, -exponent);
+        }
+        return crps_of_weighted(pairs_, y * scale, fair_share_) / scale;
+    }
+
+    const EnsembleRows& rows_;
+    const Column* weights_;
+    double fair_share_;
+    bool omit_missing_;
+    std::size_t n_;
+    double* out_;
+    std::vector<double> doubles_, converted_, values_, scratch_;
+    std::vector<float> floats_;
+    std::vector<WeightedDraw> pairs_;
+};
+
+}  // namespace
+
+void crps_ensemble(const EnsembleRows& rows, const Column* draw_weight, double fair_share,
+                   bool omit_missing, double* out, Poll poll) {
+    const CrpsWorker worker(rows, draw_weight, fair_share, omit_missing, out);
+    for_each_ensemble(rows.size(), float_lanes, rows.n_draws(), worker, poll);
+}
+
+}  // namespace calibrant

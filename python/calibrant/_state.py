@@ -1,0 +1,92 @@
+"""Saved states: to a file and back, whatever they are of."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from calibrant._files import write_file
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = ["load", "read_state", "restore", "save"]
+
+_MAGIC = b"CLBR"
+
+
+def save(state: Any, path: str | os.PathLike[str]) -> None:
+    """Write ``state.to_bytes()``: to another name, to the disk, then renamed."""
+    write_file(path, state.to_bytes())
+
+
+def read_state(path: str | os.PathLike[str], from_bytes: Any) -> Any:
+    """Return what `from_bytes` makes of a file; what it refuses is refused with the file's name."""
+    block = Path(path).read_bytes()
+    try:
+        return from_bytes(block)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Return the accumulator, or the evidence, that was saved in a file.
+
+    Parameters
+    ----------
+    path : path
+        Of a file that ``save`` wrote, of whatever accumulator.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, cut short, of a newer version, or no state at all.
+
+    Examples
+    --------
+    >>> from calibrant.streaming import Scores
+    >>> scores = Scores()
+    >>> scores.update([1, 0], [0.75, 0.5])
+    >>> scores.save("scores.state")
+    >>> load("scores.state") == scores
+    True
+    """
+    return read_state(path, restore)
+
+
+def restore(state: Buffer) -> Any:
+    """Return the accumulator, or the evidence, whose ``to_bytes`` gave these bytes.
+
+    Raises
+    ------
+    ValueError
+        If they are damaged, cut short, of a newer version, or no state at all.
+    """
+    from calibrant import _evidence_bytes
+    from calibrant.evidence import Evidence
+
+    block = bytes(state)
+    if block.startswith(_evidence_bytes.MAGIC):
+        return Evidence.from_bytes(block)
+    if block.startswith(_MAGIC):
+        return _accumulator(block)
+    raise ValueError("not a state saved by calibrant")
+
+
+def _accumulator(block: bytes) -> Any:
+    """Try each class: all but one say that the state is of another kind."""
+    from calibrant import streaming
+    from calibrant._accumulator import Accumulator
+
+    refusals = []
+    for public in streaming.__all__:
+        cls = getattr(streaming, public)
+        if not (isinstance(cls, type) and issubclass(cls, Accumulator)):
+            continue
+        try:
+            return cls.from_bytes(block)
+        except ValueError as error:
+            refusals.append(str(error))
+    # One may know better than "another kind": that it is damaged, or newer.
+    raise ValueError(min(refusals, key=lambda text: " expected, found " in text))

@@ -1,0 +1,193 @@
+"""The three pure functions of a distributed run, and the executors of the standard library."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial as fixed
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibrant import distributed, streaming
+from calibrant.distributed import Spec, combine, finish, partial
+from calibrant.evidence import Evidence
+
+N = 600
+ROLES = {"label": "y", "prob": "p", "weight": "w"}
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(10)
+    p = rng.random(N)
+    return {
+        "y": (rng.random(N) < p).astype(np.int64), "p": p, "w": rng.integers(0, 4, N) / 2.0,
+        "low": p - 0.3, "high": p + 0.3, "extra": p,
+    }  # fmt: skip
+
+
+def rows_of(table, rows):
+    return {name: values[rows] for name, values in table.items()}
+
+
+def parts_of(table, n):
+    return [rows_of(table, rows) for rows in np.array_split(np.arange(N), n)]
+
+
+def alone(factory, table):
+    total = factory()
+    total.update(table["y"], table["p"], sample_weight=table["w"])
+    return total
+
+
+@settings(max_examples=20)
+@given(
+    cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
+    order=st.randoms(use_true_random=False),
+    fan_in=st.integers(2, 4),
+)
+def test_any_partitions_and_any_tree_give_the_same_bytes(table, cuts, order, fan_in):
+    spec = Spec(streaming.Scorecard, ROLES)
+    rows = np.split(np.arange(N), cuts)
+    states = [partial(rows_of(table, part), spec) for part in rows]
+    order.shuffle(states)
+    while len(states) > 1:
+        states = [combine(states[i : i + fan_in]) for i in range(0, len(states), fan_in)]
+    whole = alone(streaming.Scorecard, table)
+    assert states[0] == whole.to_bytes()
+    assert finish(states[0]) == whole.result()
+
+
+@pytest.mark.parametrize(
+    ("factory", "roles", "arguments"),
+    [
+        (streaming.RiskProfile, ROLES, ("y", "p")),
+        (fixed(streaming.Scorecard, n_bins=7), ROLES, ("y", "p")),
+        (
+            fixed(streaming.Intervals, [0.9]),
+            {"label": "p", "low": "low", "high": "high", "level": 0.9, "weight": "w"},
+            ("p", ("low", "high")),
+        ),
+    ],
+)
+def test_what_update_asks_for_it_gets(table, factory, roles, arguments):
+    total = factory()
+    given = [
+        tuple(table[name] for name in names) if isinstance(names, tuple) else table[names]
+        for names in arguments
+    ]
+    total.update(*given, sample_weight=table["w"])
+    assert distributed.local(parts_of(table, 5), factory, **roles) == total
+
+
+def test_evidence_is_gathered_too(table):
+    roles = {"label": "y", "prob": "p"}
+    found = distributed.local(parts_of(table, 4), fixed(Evidence, gather=()), **roles)
+    whole = Evidence(gather=())
+    whole.update(table["y"], table["p"])
+    assert found.result() == whole.result()
+
+
+def test_missing_values_are_skipped_and_counted(table):
+    holed = {**table, "p": np.where(np.arange(N) % 7, table["p"], np.nan)}
+    total = distributed.local(
+        parts_of(holed, 3), streaming.Scores, label="y", prob="p", missing="skip"
+    )
+    assert total.n + total.n_omitted == N
+    assert total.n_omitted == np.isnan(holed["p"]).sum()
+
+
+def test_text_labels(table):
+    named = {**table, "y": np.array(["no", "yes"])[table["y"]]}
+    total = distributed.local(
+        parts_of(named, 3), streaming.Scores, label="y", prob="p", classes=["no", "yes"]
+    )
+    whole = streaming.Scores()
+    whole.update(table["y"], table["p"])
+    assert total == whole
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_threads(table, workers):
+    batches = iter(parts_of(table, 40))
+    found = distributed.local(batches, streaming.Scorecard, n_workers=workers, **ROLES)
+    assert found == alone(streaming.Scorecard, table)
+
+
+def test_processes(table):
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        found = distributed.local(parts_of(table, 5), streaming.Scorecard, executor=pool, **ROLES)
+    assert found == alone(streaming.Scorecard, table)
+
+
+def test_files(table, tmp_path):
+    for i, part in enumerate(parts_of(table, 3)):
+        np.savez(tmp_path / f"part{i}.npz", **part)
+    names = sorted(tmp_path.iterdir())
+    found = distributed.local(names, streaming.Scorecard, **ROLES)
+    assert found == alone(streaming.Scorecard, table)
+
+
+def test_no_batches_is_an_empty_accumulator():
+    assert distributed.local([], streaming.Scores, **ROLES) == streaming.Scores()
+    with pytest.raises(ValueError, match="no states"):
+        combine([])
+
+
+def test_batches_are_read_as_they_are_needed(table):
+    read = []
+
+    def batches():
+        for part in parts_of(table, 60):
+            read.append(len(read))
+            yield part
+
+    class Watched(ThreadPoolExecutor):
+        most = 0
+
+        def submit(self, *args, **kwargs):
+            Watched.most = max(Watched.most, len(read) - len(done))
+            future = super().submit(*args, **kwargs)
+            future.add_done_callback(lambda _: done.append(1))
+            return future
+
+    done = []
+    with Watched(2) as pool:
+        distributed.local(batches(), streaming.Scores, executor=pool, n_workers=2, **ROLES)
+    assert Watched.most <= 2 * 2 + 2
+
+
+def test_a_bad_row_in_one_batch_gives_no_result(table):
+    parts = parts_of(table, 4)
+    parts[2]["p"][3] = 1.5
+    with pytest.raises(ValueError, match=r"column 'p' must lie in \[0, 1\], found 1.5 at row 3"):
+        distributed.local(parts, streaming.Scorecard, **ROLES)
+
+
+@pytest.mark.parametrize(
+    ("factory", "roles", "message"),
+    [
+        (None, ROLES, "factory must make an accumulator"),
+        (streaming.Scores, {"prob": "p"}, "label is missing"),
+        (streaming.Scores, {**ROLES, "positive": "yes"}, "name all classes"),
+        (fixed(streaming.Intervals, [0.9]), ROLES, "no column was named for intervals"),
+        (streaming.Scores, {**ROLES, "colour": "red"}, "colour"),
+    ],
+)
+def test_what_cannot_be(table, factory, roles, message):
+    with pytest.raises(TypeError, match=message):
+        distributed.local([table], factory, **roles)
+
+
+def test_a_role_that_is_not_named_is_not_guessed_from_other_columns(table):
+    with pytest.raises(ValueError, match="cannot tell which column holds the probabilities"):
+        distributed.local([table], streaming.Scores, label="y")
+
+
+def test_a_column_that_is_not_there(table):
+    with pytest.raises(KeyError, match="nothing"):
+        partial(table, Spec(streaming.Scores, {"label": "y", "prob": "nothing"}))

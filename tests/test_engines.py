@@ -1,0 +1,231 @@
+"""Real engines on this machine: the bits of one pass, also when a worker dies half-way.
+
+Each needs its extra, and is skipped without: pip install ".[dask,spark,ray]".
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from functools import partial as fixed
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibrant import distributed, streaming
+
+pytestmark = [pytest.mark.engine, pytest.mark.filterwarnings("default")]
+
+N = 4_000
+ROLES = {"label": "y", "prob": "p", "weight": "w"}
+FACTORY = fixed(streaming.Scorecard, n_bins=10)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(11)
+    p = rng.random(N)
+    y = (rng.random(N) < p).astype(np.int64)
+    return {"y": y, "p": p, "w": rng.integers(0, 4, N) / 2.0, "weight": -p, "un named": p}
+
+
+@pytest.fixture(scope="module")
+def alone(table):
+    total = FACTORY()
+    total.update(table["y"], table["p"], sample_weight=table["w"])
+    return total
+
+
+def dying_once(marker):
+    """Return a function after whose first call the process is gone.
+
+    A function inside of another, so that it is sent to workers as a whole: they cannot import
+    this file.
+    """
+
+    def die_once():
+        try:
+            Path(marker).touch(exist_ok=False)
+        except FileExistsError:
+            return
+        os._exit(1)
+
+    return die_once
+
+
+# --- Dask
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    pytest.importorskip("dask.dataframe", reason='pip install "calibrant[dask]"')
+    distributed_ = pytest.importorskip("distributed", reason='pip install "calibrant[dask]"')
+    with (
+        distributed_.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as local,
+        distributed_.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("fan_in", [2, 16])
+def test_dask_frame(table, alone, fan_in):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = dd.from_pandas(pd.DataFrame(table), npartitions=9)
+    assert distributed.dask(frame, FACTORY, fan_in=fan_in, **ROLES) == alone
+
+
+@pytest.mark.usefixtures("cluster")
+def test_dask_arrays(table, alone):
+    import dask.array as da
+
+    arrays = {name: da.from_array(table[name], chunks=700) for name in ("y", "p", "w")}
+    assert distributed.dask(arrays, FACTORY, **ROLES) == alone
+    arrays["w"] = arrays["w"].rechunk(500)
+    with pytest.raises(ValueError, match="chunks of rows must be the same"):
+        distributed.dask(arrays, FACTORY, **ROLES)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_dask_arrays_of_several_columns(table):
+    import dask.array as da
+
+    both = np.stack([1 - table["p"], table["p"]], axis=1)
+    arrays = {"y": da.from_array(table["y"], chunks=900), "p": da.from_array(both, chunks=(900, 1))}
+    total = streaming.Scores()
+    total.update(table["y"], both)
+    assert distributed.dask(arrays, streaming.Scores, label="y", prob="p") == total
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_dask_worker_dies_half_way(table, alone, tmp_path):
+    from dask import delayed
+
+    marker = tmp_path / "died"
+    die = dying_once(marker)
+
+    def part(rows, first):
+        if first > N // 2:
+            die()
+        return {name: values[rows] for name, values in table.items()}
+
+    load = delayed(part, pure=False)
+    tables = [load(rows, rows[0]) for rows in np.array_split(np.arange(N), 8)]
+    assert distributed.dask(tables, FACTORY, fan_in=3, **ROLES) == alone
+    assert marker.exists()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_dask_errors_name_the_row(table):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    p = table["p"].copy()
+    p[17] = 2.0
+    frame = dd.from_pandas(pd.DataFrame({**table, "p": p}), npartitions=2)
+    with pytest.raises(ValueError, match=r"column 'p' must lie in \[0, 1\], found 2 at row 17"):
+        distributed.dask(frame, FACTORY, **ROLES)
+
+
+# --- Spark
+
+
+@pytest.fixture(scope="module")
+def spark():
+    sql = pytest.importorskip("pyspark.sql", reason='pip install "calibrant[spark]"')
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java")
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    builder = sql.SparkSession.builder.master("local[2,3]")  # two threads, three tries
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def frame(spark, table):
+    import pyarrow as pa
+
+    return spark.createDataFrame(pa.table(table)).repartition(7)
+
+
+@pytest.mark.parametrize("fan_in", [2, 16])
+def test_spark_frame(frame, alone, fan_in):
+    assert distributed.spark(frame, FACTORY, fan_in=fan_in, **ROLES) == alone
+
+
+def test_spark_names_and_empty_frames(frame, table):
+    total = streaming.Scores()
+    total.update(table["y"], table["un named"])
+    assert distributed.spark(frame, streaming.Scores, label="y", prob="un named") == total
+    empty = frame.limit(0)
+    assert distributed.spark(empty, streaming.Scores, label="y", prob="p") == streaming.Scores()
+
+
+def test_a_spark_task_fails_half_way(frame, alone, tmp_path):
+    die = dying_once(tmp_path / "died")
+
+    def dying(batches):
+        for batch in batches:
+            yield batch
+            die()
+
+    assert distributed.spark(frame.mapInArrow(dying, frame.schema), FACTORY, **ROLES) == alone
+    assert (tmp_path / "died").exists()
+
+
+# --- Ray
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason='pip install "calibrant[ray]"')
+    pytest.importorskip("ray.data", reason='pip install "calibrant[ray]"')
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    ray.data.DataContext.get_current().enable_progress_bars = False
+    yield ray
+    ray.shutdown()
+
+
+def test_ray_dataset(ray, table, alone):
+    import pyarrow as pa
+
+    dataset = ray.data.from_arrow(pa.table(table)).repartition(5)
+    assert distributed.ray(dataset, FACTORY, **ROLES) == alone
+
+
+def test_ray_empty_dataset(ray, table):
+    import pyarrow as pa
+
+    empty = ray.data.from_arrow(pa.table(table).slice(0, 0))
+    assert distributed.ray(empty, FACTORY, **ROLES) == FACTORY()
+
+
+def test_a_ray_worker_dies_half_way(ray, table, alone, tmp_path):
+    import pyarrow as pa
+
+    die = dying_once(tmp_path / "died")
+
+    def dying(block):
+        die()
+        return block
+
+    dataset = ray.data.from_arrow(pa.table(table)).repartition(4)
+    fragile = dataset.map_batches(dying, batch_format="pyarrow", batch_size=None)
+    assert distributed.ray(fragile, FACTORY, **ROLES) == alone
+    assert (tmp_path / "died").exists()
