@@ -13,10 +13,18 @@ Floats = NDArray[Any]
 
 
 def triangular_factor(rows: Floats) -> Floats:
-    """Return R with R^T R = rows^T rows and no more rows than columns, without forming either."""
+    """Return R with R^T R = rows^T rows and no more rows than columns.
+
+    By Cholesky from the products of columns, which are fast, if their eigenvalues lie within 10^6
+    of each other and so keep 9 digits each or more; else from the rows themselves.
+    """
     n, width = rows.shape
     if n <= width:
         return rows
+    products = rows.T @ rows
+    values = np.linalg.eigvalsh(products)
+    if values[0] > 1e-6 * values[-1]:
+        return np.linalg.cholesky(products).T
     step = max(8 * width, 1024)  # blocks: LAPACK copies what it decomposes
     factor: Floats = rows[:0]
     for begin in range(0, n, step):

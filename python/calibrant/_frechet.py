@@ -50,8 +50,8 @@ def frechet_distance(x: Sample, y: Sample) -> float:
     with covariances over n - 1. Of the features of an image network it is known as FID. The last
     trace is the sum of the singular values of :math:`L_x^T L_y`, for any factors with
     :math:`C = L L^T`: the centred rows themselves where there are fewer of them than columns, and
-    their triangular factor otherwise. No covariance is formed, no square root of a matrix taken,
-    and a singular covariance does no harm. A result that rounding made negative is 0.
+    their triangular factor otherwise. No square root of a matrix is taken, and a singular
+    covariance does no harm. A result that rounding made negative is 0.
 
     It is too large by about a constant over n: compare only samples of equal size.
 
@@ -63,7 +63,8 @@ def frechet_distance(x: Sample, y: Sample) -> float:
 
     Examples
     --------
-    >>> frechet_distance([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], [[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]])
+    >>> x, y = [[0.0, 0.0], [2.0, 0.0], [0.0, 2.0]], [[1.0, 1.0], [3.0, 1.0], [1.0, 3.0]]
+    >>> round(frechet_distance(x, y), 12)
     2.0
     >>> round(frechet_distance(([0, 0], [[2, 1], [1, 2]]), ([1, 2], [[1, 0], [0, 3]])), 12)
     5.516685226452
@@ -101,7 +102,9 @@ def _mean_and_factor(sample: Any, name: str) -> tuple[Floats, Floats]:
         rows -= rest
     if not np.isfinite(rest).all():
         raise ValueError(f"{name} must be small enough for sums of its rows, which overflow")
-    return mean + rest, triangular_factor(rows) / math.sqrt(len(rows) - 1)
+    scale = _scale_of(rows)
+    rows /= scale
+    return mean + rest, triangular_factor(rows) * (scale / math.sqrt(len(rows) - 1))
 
 
 def _of_moments(mean: Any, covariance: Any, name: str) -> tuple[Floats, Floats]:
@@ -125,7 +128,7 @@ def _of_moments(mean: Any, covariance: Any, name: str) -> tuple[Floats, Floats]:
 
 
 def _scale_of(*arrays: Floats) -> float:
-    largest = max((float(np.abs(a).max()) for a in arrays if a.size), default=0.0)
+    largest = max(max(float(a.max()), -float(a.min())) for a in arrays)
     return math.ldexp(1.0, math.frexp(largest)[1]) if 0.0 < largest < math.inf else 1.0
 
 

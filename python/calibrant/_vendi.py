@@ -111,9 +111,9 @@ def vendi_score(
 
     Notes
     -----
-    Eigenvalues come from the features by singular values, whichever of n and d is smaller, and so
-    none that is not 0 is lost in the rounding of products. Those that cannot be told from 0 are
-    left out; small orders would count them.
+    Eigenvalues come from the features by singular values, whichever of n and d is smaller; where
+    some are small, without products of rows, in whose rounding they would be lost. Those that
+    cannot be told from 0 are left out; small orders would count them.
 
     Examples
     --------
