@@ -8,8 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from calibrant import _core
-from calibrant._rank_calibration import rank_calibration
+from calibrant import _core, rank_calibration
 from calibrant._rank_curves import _bands
 
 

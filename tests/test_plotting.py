@@ -10,7 +10,6 @@ import pytest
 import calibrant
 import calibrant.intervals
 from calibrant import plotting, streaming
-from calibrant._rank_calibration import rank_calibration
 from calibrant.plotting._cumulative import largest_excursion
 from calibrant.plotting._display import pvalue_text
 from calibrant.plotting._groups import by_worst
@@ -68,8 +67,8 @@ RESULTS = {
             1
         ].by_width
     ),
-    "ranks": lambda: rank_calibration(RANKS, 99),
-    "ranks of dimensions": lambda: rank_calibration(np.stack([RANKS, 99 - RANKS], 1), 99),
+    "ranks": lambda: calibrant.rank_calibration(RANKS, 99),
+    "ranks of dimensions": lambda: calibrant.rank_calibration(np.stack([RANKS, 99 - RANKS], 1), 99),
     "sets": lambda: calibrant.set_summary(Y, np.stack([P < 0.6, P > 0.3], 1)),
     "murphy": lambda: calibrant.brier_decomposition(Y, P),
     "corp": lambda: calibrant.brier_decomposition(Y, P, method="corp"),

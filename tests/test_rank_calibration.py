@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import signal
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibrant import _core
-from calibrant._rank_calibration import count_ranks, from_counts, rank_calibration
+from calibrant import _core, rank_calibration
+from calibrant._rank_calibration import count_ranks, from_counts
 from calibrant._rank_histogram import default_bins
 from calibrant.config import config
 
@@ -192,6 +194,17 @@ def test_band_is_the_narrowest_that_covers(n, n_ranks, prob):
     assert coverage == pytest.approx(float(covers[best]), rel=1e-12)
     least, most = band_of(n, tails, lambda g: g >= best)
     assert (low.tolist(), high.tolist()) == (list(least), list(most))
+
+
+@given(counts_of_ranks, st.sampled_from([0.5, 0.8, 0.95, 0.999]))
+@settings(max_examples=60, deadline=None)
+def test_band_and_test_agree(counts, prob):
+    found = from_counts(np.array([counts]), prob=prob)
+    assert found.ecdf.coverage >= prob or found.ecdf.coverage == pytest.approx(prob, abs=1e-12)
+    if found.ecdf.gamma < 1.0 - prob:  # else the band is the pointwise one, and wider than needed
+        assert found.ecdf.inside == (found.gamma_test.pvalue > 1.0 - prob)
+    elif not found.ecdf.inside:
+        assert found.gamma_test.pvalue <= 1.0 - prob
 
 
 @pytest.mark.parametrize(("n", "n_ranks"), [(50, 7), (1000, 100), (123_457, 31)])
@@ -490,6 +503,16 @@ def test_bad_input(ranks, options, error, message):
 def test_bad_counts(counts, message):
     with pytest.raises(ValueError, match=message):
         from_counts(np.array(counts))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+def test_ctrl_c_ends_a_long_search():
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        _core.simultaneous_rank_band(10**6, 1001, 0.95)  # a second
+    timer.join()
 
 
 def test_count_ranks():

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from calibrant._rank_calibration import rank_calibration
+from calibrant import rank_calibration
 
 mpl = pytest.importorskip("matplotlib")
 mpl.use("Agg")
