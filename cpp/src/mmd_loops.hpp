@@ -15,43 +15,43 @@ namespace {
 // As many doubles as a register holds. GCC 12 does not find the fused form of such vectors by
 // itself; it is asked for by name.
 #if defined(__AVX512F__)
-using Register = __m512d;
-[[gnu::always_inline]] inline Register fused(Register x, Register y, Register z) {
+using PanelPart = __m512d;
+[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
     return _mm512_fmadd_pd(x, y, z);
 }
 constexpr std::size_t columns_at_once = 16;  // of 32 registers
 #elif defined(__AVX2__)
-using Register = __m256d;
-[[gnu::always_inline]] inline Register fused(Register x, Register y, Register z) {
+using PanelPart = __m256d;
+[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
     return _mm256_fmadd_pd(x, y, z);
 }
 constexpr std::size_t columns_at_once = 4;
 #else
-using Register = double __attribute__((vector_size(16)));
-[[gnu::always_inline]] inline Register fused(Register x, Register y, Register z) {
-    return Register{fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])};
+using PanelPart = double __attribute__((vector_size(16)));
+[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
+    return PanelPart{fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])};
 }
 constexpr std::size_t columns_at_once = 2;
 #endif
 
 // One value a point of a panel, in as many registers as it takes.
 struct Panel {
-    static constexpr std::size_t width = sizeof(Register) / sizeof(double);
+    static constexpr std::size_t width = sizeof(PanelPart) / sizeof(double);
     static constexpr std::size_t n = panel_points / width;
-    Register part[n];
+    PanelPart part[n];
 };
 
 [[gnu::always_inline]] inline Panel load_panel(const double* at) {
     Panel panel;
     for (std::size_t i = 0; i < Panel::n; ++i) {
-        __builtin_memcpy(&panel.part[i], at + i * Panel::width, sizeof(Register));
+        __builtin_memcpy(&panel.part[i], at + i * Panel::width, sizeof(PanelPart));
     }
     return panel;
 }
 
 [[gnu::always_inline]] inline void store_panel(double* at, const Panel& panel) {
     for (std::size_t i = 0; i < Panel::n; ++i) {
-        __builtin_memcpy(at + i * Panel::width, &panel.part[i], sizeof(Register));
+        __builtin_memcpy(at + i * Panel::width, &panel.part[i], sizeof(PanelPart));
     }
 }
 
@@ -60,21 +60,21 @@ struct Panel {
 }
 
 struct SquareTerm {
-    [[gnu::always_inline]] static Register add(Register sum, Register a, double b) {
-        const Register difference = a - b;
+    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
+        const PanelPart difference = a - b;
         return fused(difference, difference, sum);
     }
 };
 struct MagnitudeTerm {
-    [[gnu::always_inline]] static Register add(Register sum, Register a, double b) {
-        using Bits = std::int64_t __attribute__((vector_size(sizeof(Register))));
-        const Register difference = a - b;
-        return sum + (Register)((Bits)difference & INT64_MAX);
+    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
+        using Bits = std::int64_t __attribute__((vector_size(sizeof(PanelPart))));
+        const PanelPart difference = a - b;
+        return sum + (PanelPart)((Bits)difference & INT64_MAX);
     }
 };
 struct ProductTerm {
-    [[gnu::always_inline]] static Register add(Register sum, Register a, double b) {
-        return fused(a, Register{} + b, sum);
+    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
+        return fused(a, PanelPart{} + b, sum);
     }
 };
 

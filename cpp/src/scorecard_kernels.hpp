@@ -87,11 +87,11 @@ bool cell_terms(const double* __restrict score, const double* __restrict brier_h
 
 std::size_t add_cells(const CellTerms* __restrict terms, const std::uint32_t* __restrict cell,
                       std::size_t n, CellTerms* __restrict sums) {
-    using Words = std::int64_t __attribute__((vector_size(sizeof(CellTerms))));
+    using CellWords = std::int64_t __attribute__((vector_size(sizeof(CellTerms))));
     static_assert(CellTerms::most_rows * std::uint64_t{CellTerms::one_row} == std::uint64_t{1}
                                                                                   << 63);
     for (std::size_t i = 0; i < n; ++i) {
-        Words row, sum;
+        CellWords row, sum;
         __builtin_memcpy(&row, &terms[i], sizeof row);
         __builtin_memcpy(&sum, &sums[cell[i]], sizeof sum);
         sum += row;
