@@ -57,9 +57,7 @@ def score(seed=SEED, days=DAYS):
 
 
 def print_table(found):
-    print(
-        f"{'forecaster':15}{'CRPS':>8} (se)     {'expected':>8}   {'p-value':>9}  verdict of the ranks"
-    )
+    print(f"{'forecaster':15}{'CRPS':>8} (se)     expected     p-value  verdict of the ranks")
     for name, result in found.items():
         crps = result["crps"]
         error = crps.std() / math.sqrt(len(crps))
