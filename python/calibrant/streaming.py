@@ -27,6 +27,7 @@ from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 from calibrant._state import load, restore
+from calibrant._windowed import Window, Windowed
 
 __all__ = [
     "Assessment",
@@ -50,6 +51,8 @@ __all__ = [
     "Spiegelhalter",
     "TestBounds",
     "Vendi",
+    "Window",
+    "Windowed",
     "load",
     "restore",
 ]

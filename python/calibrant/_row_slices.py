@@ -1,0 +1,55 @@
+"""Some rows of a batch, whatever its columns are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["SETTINGS", "cut_rows", "runs"]
+
+#: Arguments of an ``update`` that are not one value for each row.
+SETTINGS = frozenset({"axis", "crossed", "first_pair", "labels", "nan_policy", "pos_label"})
+
+Rows = slice | NDArray[np.intp]
+
+
+def runs(keys: NDArray[np.int64]) -> list[tuple[int, Rows]]:
+    """Return each key with its rows, in their order; as slices where keys never fall."""
+    if keys.size == 0:
+        return []
+    order = None
+    if (keys[1:] < keys[:-1]).any():
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+    starts = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist()]
+    ends = [*starts[1:], keys.size]
+    return [
+        (int(keys[start]), slice(start, end) if order is None else order[start:end])
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def cut_rows(arguments: dict[str, Any], rows: Rows) -> dict[str, Any]:
+    """Return the arguments of an ``update`` with these rows only."""
+    return {
+        name: value if name in SETTINGS or value is None else _cut(name, value, rows)
+        for name, value in arguments.items()
+    }
+
+
+def _cut(name: str, value: Any, rows: Rows) -> Any:
+    if name == "intervals" and isinstance(value, tuple):  # the lower and the upper ends
+        return tuple(_cut("", end, rows) for end in value)
+    if isinstance(value, (list, tuple)):
+        kept = range(len(value))[rows] if isinstance(rows, slice) else rows
+        return [value[row] for row in kept]
+    if hasattr(value, "iloc"):
+        return value.iloc[rows]
+    if hasattr(value, "__getitem__") and hasattr(value, "dtype"):
+        return value[rows]
+    if hasattr(value, "slice") and hasattr(value, "take"):  # Arrow
+        is_slice = isinstance(rows, slice)
+        return value.slice(rows.start, rows.stop - rows.start) if is_slice else value.take(rows)
+    return np.asarray(value)[rows]

@@ -1,0 +1,162 @@
+"""Which pane of a grid of time, or of row numbers, each row falls into."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import numbers
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Grid"]
+
+_MICROSECONDS = np.dtype("datetime64[us]")
+#: Units that are whole microseconds, whose dates may be too far away to be counted in them.
+_COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")
+#: Farther panes have no exact number in double precision.
+_MOST_PANES = 2**53
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Panes [k step, (k + 1) step), counted from 0 or 1970; a window is so many of them.
+
+    Dates are counted in whole microseconds, so that every border is exact.
+    """
+
+    step: int | float
+    panes: int
+    lateness: int | float
+    of_dates: bool
+
+    @classmethod
+    def of_rows(cls, rows: Any, length: Any) -> Grid:
+        """Panes of so many rows."""
+        step = _whole(rows, "rows")
+        return cls(step, _multiple(_whole(rows if length is None else length, "length"), step), 0, False)
+
+    @classmethod
+    def of_time(cls, every: Any, length: Any, lateness: Any) -> Grid:
+        """Panes of so much time."""
+        of_dates = isinstance(every, (np.timedelta64, datetime.timedelta))
+        step = _span(every, "every", of_dates)
+        if step <= 0:
+            raise ValueError(f"every must be positive, got {every!r}")
+        whole = step if length is None else _span(length, "length", of_dates)
+        late = 0 if lateness is None else _span(lateness, "lateness", of_dates)
+        if late < 0:
+            raise ValueError(f"lateness must not be negative, got {lateness!r}")
+        return cls(step, _multiple(whole, step), late, of_dates)
+
+    def numbers(self, timestamps: Any) -> NDArray[Any]:
+        """Return timestamps as int64 or float64, or say which row is wrong."""
+        stamps = np.asarray(timestamps)
+        if stamps.ndim != 1:
+            raise ValueError(f"timestamps must have shape (n,), got shape {stamps.shape}")
+        return _of_dates(stamps) if self.of_dates else _of_numbers(stamps)
+
+    def pane(self, stamps: Any) -> NDArray[np.int64]:
+        """Return the pane of each number."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            panes = np.floor_divide(stamps, self.step)
+        far = np.flatnonzero(~(np.abs(panes) < _MOST_PANES))
+        if far.size:
+            raise ValueError(
+                f"timestamps must be less than 2**53 steps of {self.step} away from 0, "
+                f"found {np.ravel(stamps)[far[0]]!r} at row {far[0]}"
+            )
+        return panes.astype(np.int64)
+
+    def horizon(self, stamps: Any) -> NDArray[np.int64]:
+        """Return the first pane that is open when these are the greatest timestamps so far."""
+        return self.pane(stamps - self.lateness)
+
+    def border(self, pane: int) -> Any:
+        """Return where a pane begins, as the user counts time."""
+        at = pane * self.step
+        return np.datetime64(at, "us") if self.of_dates else at
+
+    def shown(self, span: float) -> Any:
+        """Return a span of time as the user counts it."""
+        return np.timedelta64(int(span), "us") if self.of_dates else span
+
+
+def _of_dates(stamps: NDArray[Any]) -> NDArray[np.int64]:
+    if stamps.dtype == object:
+        stamps = _dates_of_objects(stamps)
+    if stamps.dtype.kind != "M":
+        raise TypeError(f"timestamps must be dates, as every is a span of them, got {stamps.dtype}")
+    missing = np.flatnonzero(np.isnat(stamps))
+    if missing.size:
+        raise ValueError(f"timestamps must not be missing, found NaT at row {missing[0]}")
+    fine = stamps.astype(_MICROSECONDS)  # finer ones are rounded down, as the panes are
+    if np.datetime_data(stamps.dtype)[0] in _COARSE:
+        wrong = np.flatnonzero(fine.astype(stamps.dtype) != stamps)
+        if wrong.size:
+            row = wrong[0]
+            raise ValueError(f"timestamps are too far away, found {stamps[row]} at row {row}")
+    return fine.astype(np.int64)
+
+
+def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
+    if any(getattr(stamp, "tzinfo", None) is not None for stamp in stamps):
+        raise TypeError("timestamps have a time zone: convert them to UTC and drop it")
+    try:
+        return stamps.astype(_MICROSECONDS)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"timestamps must be dates: {error}") from error
+
+
+def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
+    if stamps.dtype.kind == "f" or stamps.size == 0:
+        numbers_ = stamps.astype(np.float64)
+        wrong = np.flatnonzero(~np.isfinite(numbers_))
+    elif stamps.dtype.kind in "iu":
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            numbers_ = stamps.astype(np.int64)
+        wrong = np.flatnonzero((numbers_ < 0) & (stamps > 0))
+    else:
+        raise TypeError(f"timestamps must be numbers, as every is one, got {stamps.dtype}")
+    if wrong.size:
+        row = wrong[0]
+        raise ValueError(f"timestamps must be finite, found {stamps[row]} at row {row}")
+    return numbers_
+
+
+def _whole(value: Any, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be a whole number of rows, got {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be at least 1, got {value}")
+    return int(value)
+
+
+def _span(value: Any, name: str, of_dates: bool) -> int | float:
+    """A span of time as a number; of dates, in microseconds."""
+    if not of_dates:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            raise TypeError(f"{name} must be a number or a timedelta, as every, got {value!r}")
+        if not math.isfinite(value):
+            raise ValueError(f"{name} must be finite, got {value!r}")
+        return int(value) if isinstance(value, numbers.Integral) else float(value)
+    if not isinstance(value, (np.timedelta64, datetime.timedelta)):
+        raise TypeError(f"{name} must be a timedelta, as every is one, got {value!r}")
+    try:
+        fine = np.timedelta64(value).astype("timedelta64[us]")
+    except TypeError as error:  # months have no length
+        raise ValueError(f"{name} must have a fixed length, got {value!r}") from error
+    if np.isnat(fine) or fine != value:
+        raise ValueError(f"{name} must be whole microseconds, got {value!r}")
+    return int(fine.astype(np.int64))
+
+
+def _multiple(length: int | float, step: int | float) -> int:
+    panes = round(length / step)
+    if panes < 1 or panes * step != length:
+        raise ValueError(f"length must be a multiple of the step {step}, got {length}")
+    return panes
