@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +12,15 @@ from calibrant import _core, streaming
 from calibrant._result import Result, for_json
 from calibrant.scorecards import Estimate, normal_quantile
 
-__all__ = ["Change", "changes_of"]
+__all__ = ["Change", "Side", "changes_of", "side_of"]
 
 #: Of a scorecard, the numbers that mean the same for any number of rows.
 _CARD = (
     "base_rate", "hit_rate", "decisiveness", "accuracy", "robustness", "brier", "reliability",
     "resolution", "brier_skill", "log", "spherical", "ece", "auc",
 )  # fmt: skip
+#: The extremes of the cumulative differences, and the law of those of a Brownian motion.
+_WALKS = {"ks": _core.brownian_sup_sf, "kuiper": _core.brownian_range_sf}
 #: Intervals that are as far to either side, unless they are cut where the number ends.
 _SYMMETRIC = frozenset({"CLT", "DeLong"})
 #: Rows that a bin must have on both sides to be compared.
@@ -77,67 +78,86 @@ class Change(Result):
         }  # fmt: skip
 
 
-def changes_of(reference: Any, current: Any, level: float) -> list[Change]:
-    """Return the changes between two accumulators of one class."""
-    if isinstance(reference, streaming.Scorecard):
-        return [*_of_cards(reference, current, level)]
-    if isinstance(reference, streaming.ScoreTable):
-        return [*_of_tables(reference, current, level)]
-    if isinstance(reference, streaming.Reliability):
-        return [*_of_bins(reference, current)]
-    return [*_of_means(reference, current)]
+@dataclass(frozen=True)
+class Side:
+    """What is compared, of the rows of one accumulator."""
+
+    estimates: dict[str, Estimate]
+    #: Standard deviation of the end of the cumulative differences; of their extremes, if any.
+    noise: float | None
+    bins: Any
+    level: float
 
 
-def _of_cards(first: Any, second: Any, level: float) -> Iterator[Change]:
-    a, b = first.result(level), second.result(level)
-    z = normal_quantile(level)
-    for name in _CARD:
-        yield _between(name, getattr(a, name), getattr(b, name), z)
-    tables = first.table, second.table
-    yield from _of_walks(*tables, level)
-    yield _of_curves(*(t.reliability_bins(n_bins=a.n_bins, strategy="uniform").value for t in tables))
+def side_of(accumulator: Any, level: float) -> Side:
+    """Return what can be compared of an accumulator."""
+    if isinstance(accumulator, streaming.Scorecard):
+        card = accumulator.result(level)
+        if not accumulator._state.has_table:
+            return Side({name: getattr(card, name) for name in _CARD}, None, None, level)
+        table = accumulator.table
+        sigma = table.cumulative_differences().sigma
+        estimates = {name: getattr(card, name) for name in _CARD}
+        estimates |= {name: _scaled(getattr(card, name), sigma) for name in _WALKS}
+        bins = table.reliability_bins(n_bins=card.n_bins, strategy="uniform").value
+        return Side(estimates, _noise(table, sigma), bins, level)
+    if isinstance(accumulator, streaming.ScoreTable):
+        sigma = accumulator.cumulative_differences().sigma
+        estimates = {"ece": _certified(accumulator.expected_calibration_error())}
+        estimates["auc"] = _area(accumulator)
+        estimates["ks"] = _scaled(accumulator.ks().statistic, sigma)
+        estimates["kuiper"] = _scaled(accumulator.kuiper().statistic, sigma)
+        bins = accumulator.reliability_bins(strategy="uniform").value
+        return Side(estimates, _noise(accumulator, sigma), bins, level)
+    return _plain_side(accumulator, level)
 
 
-def _of_tables(first: Any, second: Any, level: float) -> Iterator[Change]:
-    yield _within("ece", *(_certified(t.expected_calibration_error()) for t in (first, second)))
-    try:
-        areas = [_certified(table.roc_auc()) for table in (first, second)]
-    except ValueError as error:  # of one class
-        areas = [_nothing(str(error))] * 2
-    yield _within("auc", *areas)
-    yield from _of_walks(first, second, level)
-    yield _of_curves(*(t.reliability_bins(strategy="uniform").value for t in (first, second)))
+def _plain_side(accumulator: Any, level: float) -> Side:
+    """Of those that keep no second moments."""
+    reason = f"{type(accumulator).__name__} keeps no second moments: use a Scorecard"
+    result = accumulator.result()
+    if isinstance(accumulator, streaming.Reliability):
+        found = {"ece": accumulator.expected_calibration_error()}
+    elif isinstance(accumulator, streaming.Scores):
+        found = {name: getattr(result, name) for name in ("brier", "log", "spherical")}
+    else:
+        found = {name: getattr(result, name) for name in ("decisiveness", "accuracy", "robustness")}
+    estimates = {name: Estimate(x, None, None, "none", reason) for name, x in found.items()}
+    return Side(estimates, None, result if hasattr(result, "edges") else None, level)
 
 
-def _of_bins(first: Any, second: Any) -> Iterator[Change]:
-    reason = "a Reliability keeps no second moments: use a Scorecard"
-    errors = [_plain(table.expected_calibration_error(), reason) for table in (first, second)]
-    yield _within("ece", *errors)
-    yield _of_curves(first.result(), second.result())
+def changes_of(a: Side, b: Side) -> tuple[Change, ...]:
+    """Return the changes from one side to the other."""
+    changes = [_change(name, a, b) for name in a.estimates if name in b.estimates]
+    if a.bins is not None and b.bins is not None:
+        changes.append(_of_curves(a.bins, b.bins))
+    return tuple(changes)
 
 
-def _of_means(first: Any, second: Any) -> Iterator[Change]:
-    a, b = first.result(), second.result()
-    names = (
-        ("brier", "log", "spherical")
-        if isinstance(first, streaming.Scores)
-        else ("decisiveness", "accuracy", "robustness")
-    )
-    reason = f"{type(first).__name__} keeps no second moments: use a Scorecard"
-    for name in names:
-        yield _within(name, _plain(getattr(a, name), reason), _plain(getattr(b, name), reason))
+def _change(name: str, a: Side, b: Side) -> Change:
+    first, second = a.estimates[name], b.estimates[name]
+    if name in _WALKS:
+        assert a.noise is not None
+        assert b.noise is not None
+        return _of_walks(name, first, second, a.noise + b.noise, a.level)
+    if "certified" in (first.method, second.method):
+        return _within(name, first, second)
+    return _between(name, first, second, normal_quantile(a.level))
 
 
 def _nothing(reason: str) -> Estimate:
     return Estimate(None, None, None, "none", reason)
 
 
-def _plain(value: float, reason: str) -> Estimate:
-    return Estimate(value, None, None, "none", reason)
-
-
 def _certified(bounds: Any) -> Estimate:
     return Estimate(bounds.value, bounds.low, bounds.high, "certified")
+
+
+def _area(table: streaming.ScoreTable) -> Estimate:
+    try:
+        return _certified(table.roc_auc())
+    except ValueError as error:  # of one class
+        return _nothing(str(error))
 
 
 def _between(name: str, a: Estimate, b: Estimate, z: float) -> Change:
@@ -164,9 +184,8 @@ def _between(name: str, a: Estimate, b: Estimate, z: float) -> Change:
     )  # fmt: skip
 
 
-def _arms(x: Estimate) -> tuple[float, float, float]:
+def _arms(x: Any) -> tuple[float, float, float]:
     """Return the point that is compared, and how far the interval reaches down and up from it."""
-    assert x.value is not None and x.low is not None and x.high is not None
     if x.method == "bootstrap":
         centre, arm = 0.5 * (x.low + x.high), 0.5 * (x.high - x.low)
         if x.low == 0.0:  # cut there, which makes it narrower than it is
@@ -195,36 +214,29 @@ def _within(name: str, a: Estimate, b: Estimate) -> Change:
     )  # fmt: skip
 
 
-def _of_walks(first: Any, second: Any, level: float) -> Iterator[Change]:
+def _of_walks(name: str, a: Any, b: Any, noise: float, level: float) -> Change:
     """Compare the extremes of the cumulative differences, not divided by sigma.
 
     An extreme of a sum of two functions is at most the sum of the extremes. So two extremes of
     the same expected walk differ at most by those of the two walks' own noise, each a Brownian
     motion or less. Half of the tail is left to each.
     """
-    walks = [table.cumulative_differences() for table in (first, second)]
-    noise = sum(_noise(t, walk.sigma) for t, walk in zip((first, second), walks, strict=True))
-    for name, tail in (("ks", _core.brownian_sup_sf), ("kuiper", _core.brownian_range_sf)):
-        a, b = (
-            _scaled(getattr(table, name)().statistic, walk.sigma)
-            for table, walk in zip((first, second), walks, strict=True)
-        )
-        assert a.low is not None and a.high is not None and b.low is not None and b.high is not None
-        low, high = b.low - a.high, b.high - a.low
-        least = max(low, -high, 0.0)  # the least change that the bounds leave possible
-        statistic = least / noise if noise > 0.0 else math.nan
-        if math.isnan(statistic):
-            yield Change(name, a, b, _difference(a, b), low, high, reason="scores leave no chance")
-            continue
-        pvalue = min(1.0, 2.0 * float(tail([statistic])[0]))
-        reach = noise * _upper_quantile(tail, 0.5 * (1.0 - level))
-        yield Change(
-            name, a, b, _difference(a, b), low - reach, high + reach, None, statistic, pvalue,
-            method="supremum",
-        )  # fmt: skip
+    low, high = b.low - a.high, b.high - a.low
+    if noise == 0.0:
+        reason = "scores of 0 and 1 that are right leave nothing to chance"
+        return Change(name, a, b, _difference(a, b), low, high, method="certified", reason=reason)
+    tail = _WALKS[name]
+    statistic = max(low, -high, 0.0) / noise  # of the least change that the bounds leave possible
+    reach = noise * _upper_quantile(tail, 0.5 * (1.0 - level))
+    return Change(
+        name, a, b, _difference(a, b), low - reach, high + reach, None, statistic,
+        min(1.0, 2.0 * float(tail([statistic])[0])), method="supremum",
+    )  # fmt: skip
 
 
 def _scaled(bounds: Any, sigma: float) -> Estimate:
+    if bounds.value is None or bounds.low is None or sigma == 0.0:
+        return Estimate(0.0, 0.0, 0.0, "certified")
     return Estimate(bounds.value * sigma, bounds.low * sigma, bounds.high * sigma, "certified")
 
 

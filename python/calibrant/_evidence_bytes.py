@@ -1,8 +1,8 @@
 """The bytes of what holds several states: a head as JSON, and the states as they are.
 
-Little-endian: the magic (``CLEV`` of `Evidence`), the version 1 as u16, u16 reserved, the length of the head as
-u64, the CRC-32 of the head as u32, the head, the states. The head names the states and gives the
-length of each; a state brings its own checksum (docs/state-format.md).
+Little-endian: the magic (``CLEV`` of `Evidence`), the version 1 as u16, u16 reserved, the length
+of the head as u64, the CRC-32 of the head as u32, the head, the states. The head names the states
+and gives the length of each; a state brings its own checksum (docs/state-format.md).
 """
 
 from __future__ import annotations

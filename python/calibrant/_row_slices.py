@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SETTINGS", "cut_rows", "runs"]
+__all__ = ["SETTINGS", "cut_rows", "n_rows", "named_arguments", "runs"]
 
 #: Arguments of an ``update`` that are not one value for each row.
 SETTINGS = frozenset({"axis", "crossed", "first_pair", "labels", "nan_policy", "pos_label"})
 
 Rows = slice | NDArray[np.intp]
+
+
+def named_arguments(
+    accumulator: Any, rows: tuple[Any, ...], named: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the arguments of ``update`` by name, or raise what a wrong call raises."""
+    return dict(inspect.signature(accumulator.update).bind(*rows, **named).arguments)
+
+
+def n_rows(arguments: dict[str, Any]) -> int | None:
+    """Return how many rows the arguments of an ``update`` have; None if they differ."""
+    if arguments.get("axis", 1) != 1 or arguments.get("first_pair") is not None:
+        raise ValueError("windows take draws with axis=1, and count pairs by themselves")
+    lengths = {
+        length
+        for name, value in arguments.items()
+        if name not in SETTINGS and value is not None
+        for length in _lengths(name, value)
+    }
+    return lengths.pop() if len(lengths) == 1 else None
+
+
+def _lengths(name: str, value: Any) -> list[int]:
+    if name == "intervals" and isinstance(value, tuple):
+        return [length for end in value for length in _lengths("", end)]
+    return [len(value) if hasattr(value, "__len__") else len(np.atleast_1d(np.asarray(value)))]
 
 
 def runs(keys: NDArray[np.int64]) -> list[tuple[int, Rows]]:
@@ -50,6 +77,7 @@ def _cut(name: str, value: Any, rows: Rows) -> Any:
     if hasattr(value, "__getitem__") and hasattr(value, "dtype"):
         return value[rows]
     if hasattr(value, "slice") and hasattr(value, "take"):  # Arrow
-        is_slice = isinstance(rows, slice)
-        return value.slice(rows.start, rows.stop - rows.start) if is_slice else value.take(rows)
+        if isinstance(rows, slice):
+            return value.slice(rows.start, rows.stop - rows.start)
+        return value.take(rows)
     return np.asarray(value)[rows]

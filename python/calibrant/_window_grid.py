@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import math
 import numbers
 import warnings
@@ -37,12 +37,13 @@ class Grid:
     def of_rows(cls, rows: Any, length: Any) -> Grid:
         """Panes of so many rows."""
         step = _whole(rows, "rows")
-        return cls(step, _multiple(_whole(rows if length is None else length, "length"), step), 0, False)
+        whole = step if length is None else _whole(length, "length")
+        return cls(step, _multiple(whole, step), 0, False)
 
     @classmethod
     def of_time(cls, every: Any, length: Any, lateness: Any) -> Grid:
         """Panes of so much time."""
-        of_dates = isinstance(every, (np.timedelta64, datetime.timedelta))
+        of_dates = isinstance(every, (np.timedelta64, dt.timedelta))
         step = _span(every, "every", of_dates)
         if step <= 0:
             raise ValueError(f"every must be positive, got {every!r}")
@@ -69,7 +70,8 @@ class Grid:
                 f"timestamps must be less than 2**53 steps of {self.step} away from 0, "
                 f"found {np.ravel(stamps)[far[0]]!r} at row {far[0]}"
             )
-        return panes.astype(np.int64)
+        whole: NDArray[np.int64] = panes.astype(np.int64)
+        return whole
 
     def horizon(self, stamps: Any) -> NDArray[np.int64]:
         """Return the first pane that is open when these are the greatest timestamps so far."""
@@ -78,7 +80,7 @@ class Grid:
     def border(self, pane: int) -> Any:
         """Return where a pane begins, as the user counts time."""
         at = pane * self.step
-        return np.datetime64(at, "us") if self.of_dates else at
+        return np.datetime64(int(at), "us") if self.of_dates else at
 
     def shown(self, span: float) -> Any:
         """Return a span of time as the user counts it."""
@@ -113,19 +115,19 @@ def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
 
 def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
     if stamps.dtype.kind == "f" or stamps.size == 0:
-        numbers_ = stamps.astype(np.float64)
-        wrong = np.flatnonzero(~np.isfinite(numbers_))
+        as_numbers = stamps.astype(np.float64)
+        wrong = np.flatnonzero(~np.isfinite(as_numbers))
     elif stamps.dtype.kind in "iu":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            numbers_ = stamps.astype(np.int64)
-        wrong = np.flatnonzero((numbers_ < 0) & (stamps > 0))
+            as_numbers = stamps.astype(np.int64)
+        wrong = np.flatnonzero((as_numbers < 0) & (stamps > 0))
     else:
         raise TypeError(f"timestamps must be numbers, as every is one, got {stamps.dtype}")
     if wrong.size:
         row = wrong[0]
         raise ValueError(f"timestamps must be finite, found {stamps[row]} at row {row}")
-    return numbers_
+    return as_numbers
 
 
 def _whole(value: Any, name: str) -> int:
@@ -144,13 +146,13 @@ def _span(value: Any, name: str, of_dates: bool) -> int | float:
         if not math.isfinite(value):
             raise ValueError(f"{name} must be finite, got {value!r}")
         return int(value) if isinstance(value, numbers.Integral) else float(value)
-    if not isinstance(value, (np.timedelta64, datetime.timedelta)):
+    if not isinstance(value, (np.timedelta64, dt.timedelta)):
         raise TypeError(f"{name} must be a timedelta, as every is one, got {value!r}")
-    try:
-        fine = np.timedelta64(value).astype("timedelta64[us]")
-    except TypeError as error:  # months have no length
-        raise ValueError(f"{name} must have a fixed length, got {value!r}") from error
-    if np.isnat(fine) or fine != value:
+    span = np.timedelta64(value)
+    if np.datetime_data(span.dtype)[0] in ("Y", "M", "generic"):
+        raise ValueError(f"{name} must have a fixed length, which months have not, got {value!r}")
+    fine = span.astype("timedelta64[us]")
+    if np.isnat(fine) or fine != span:
         raise ValueError(f"{name} must be whole microseconds, got {value!r}")
     return int(fine.astype(np.int64))
 

@@ -4,55 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant._accumulator import Accumulator
 from calibrant._packed import Packed
-from calibrant._result import json_key, json_ready
-from calibrant._row_slices import SETTINGS, cut_rows, runs
+from calibrant._result import json_ready
+from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs
+from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
 
-__all__ = ["Window", "Windowed"]
-
-
-@dataclass(frozen=True)
-class Window:
-    """A window of a stream.
-
-    Attributes
-    ----------
-    start, end
-        It has the rows with start <= timestamp < end, or the row numbers.
-    n : int
-        Rows in it.
-    is_closed : bool
-        Whether no row can join it any more.
-    accumulator : Accumulator
-        Of its rows; a copy.
-    """
-
-    start: Any
-    end: Any
-    n: int
-    is_closed: bool
-    accumulator: Any = field(repr=False)
-
-    @property
-    def result(self) -> Any:
-        """What its rows amount to; computed at each call."""
-        return self.accumulator.result()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it ready for JSON."""
-        view = self.accumulator.to_dict()
-        return {
-            "start": json_key(self.start), "end": json_key(self.end), "n": self.n,
-            "is_closed": self.is_closed, "result": view["result"],
-        }  # fmt: skip
+__all__ = ["Windowed"]
 
 
 class Windowed(Packed):
@@ -123,15 +86,13 @@ class Windowed(Packed):
             raise ValueError(f"keep must not be negative, got {keep}")
         by_rows = rows is not None
         grid = Grid.of_rows(rows, length) if by_rows else Grid.of_time(every, length, lateness)
-        self._begin(_empty_of(factory), grid, by_rows=by_rows, late=late, keep=keep)
+        self._begin(empty_of(factory), grid, by_rows=by_rows, late=late, keep=keep)
 
-    def _begin(
-        self, empty: Accumulator[Any], grid: Grid, *, by_rows: bool, late: str, keep: int | None
-    ) -> None:
+    def _begin(self, empty: Any, grid: Grid, *, by_rows: bool, late: str, keep: int | None) -> None:
         self._empty, self._grid, self._by_rows = empty, grid, by_rows
         self._late, self._keep = late, keep
         self._older = empty.copy()
-        self._panes: dict[int, Accumulator[Any]] = {}
+        self._panes: dict[int, Any] = {}
         self._n_late = 0
         #: The greatest timestamp so far; by rows, the number of rows so far.
         self._latest: int | float | None = None
@@ -152,8 +113,11 @@ class Windowed(Packed):
             Of each row, in any order; not for windows by row count. A row is late if rows before
             it have closed its pane, so the sizes of batches do not matter.
         """
-        arguments = _named(self._empty, rows, named)
-        n = _n_rows(arguments)
+        arguments = named_arguments(self._empty, rows, named)
+        n = n_rows(arguments)
+        if n is None:
+            self._empty.copy().update(**arguments)  # says which is too short
+            raise ValueError("all columns must have a value for each row")
         with self._lock:
             if self._by_rows:
                 if timestamps is not None:
@@ -169,7 +133,7 @@ class Windowed(Packed):
             raise TypeError("timestamps are missing: windows by time need one for each row")
         stamps = self._grid.numbers(timestamps)
         if len(stamps) != n:
-            raise ValueError(f"timestamps must have a value for each of {n} rows, got {len(stamps)}")
+            raise ValueError(f"timestamps must be one for each of {n} rows, got {len(stamps)}")
         if n == 0:
             self._empty.copy().update(**arguments)
             return
@@ -208,9 +172,7 @@ class Windowed(Packed):
             self._latest = latest
             self._let_go()
 
-    def _changed(
-        self, arguments: dict[str, Any], parts: list[tuple[int, Any]]
-    ) -> dict[int, Accumulator[Any]]:
+    def _changed(self, arguments: dict[str, Any], parts: list[tuple[int, Any]]) -> dict[int, Any]:
         """Return the panes of these rows as they would be."""
         known = next((pane for pane in self._panes.values() if pane.n), self._older)
         changed = {}
@@ -253,21 +215,19 @@ class Windowed(Packed):
         if type(other) is not type(self):
             raise TypeError(f"cannot merge {type(other).__name__} into {type(self).__name__}")
         if self._by_rows:
-            raise ValueError("windows by row count cannot be merged: they depend on the order of all rows")
+            raise ValueError(
+                "windows by row count cannot be merged: they depend on the order of all rows"
+            )
         theirs = other.copy()  # also where it is this one, or another thread is at it
-        mine = self._settings()
-        if theirs._settings() != mine or theirs._empty != self._empty:
+        if theirs._settings() != self._settings() or theirs._empty != self._empty:
             raise ValueError(f"cannot merge {theirs!r} into {self!r}: parameters differ")
         with self._lock:
-            merged = {key: pane.copy() for key, pane in self._panes.items() if key in theirs._panes}
+            merged = self.copy()
+            merged.total().merge(theirs.total())  # refuses another shape before anything is done
             for key, pane in theirs._panes.items():
-                merged[key] = merged[key].merge(pane) if key in merged else pane
-            older = self._older.copy().merge(theirs._older)
-            for pane in merged.values():
-                pane.copy().merge(older)
-                break
-            self._panes.update(merged)
-            self._older = older
+                merged._panes[key] = merged._panes.get(key, self._empty.copy()).merge(pane)
+            merged._older.merge(theirs._older)
+            self._panes, self._older = merged._panes, merged._older
             self._n_late += theirs._n_late
             known = [at for at in (self._latest, theirs._latest) if at is not None]
             self._latest = max(known, default=None)
@@ -324,7 +284,7 @@ class Windowed(Packed):
         start, end = self._grid.border(first), self._grid.border(last + 1)
         return Window(start, end, merged.n, last < self._horizon(), merged)
 
-    def _merged(self, first: Accumulator[Any], keys: list[int]) -> Accumulator[Any]:
+    def _merged(self, first: Any, keys: list[int]) -> Any:
         merged = first.copy()
         for key in keys:
             merged.merge(self._panes[key])
@@ -334,7 +294,7 @@ class Windowed(Packed):
     def n(self) -> int:
         """The number of rows so far, without late ones."""
         with self._lock:
-            return self._older.n + sum(pane.n for pane in self._panes.values())
+            return int(self._older.n) + sum(pane.n for pane in self._panes.values())
 
     @property
     def n_omitted(self) -> int:
@@ -379,7 +339,7 @@ class Windowed(Packed):
 
     @classmethod
     def _of_parts(cls, head: dict[str, Any], states: dict[str, bytes]) -> Self:
-        kind = _public(head["class"])
+        kind = public_class(head["class"])
         grid = Grid(head["step"], head["panes"], head["lateness"], head["of_dates"])
         made = cls.__new__(cls)
         made._begin(
@@ -392,6 +352,18 @@ class Windowed(Packed):
         if made._panes:
             made._horizon()
         return made
+
+    def copy(self) -> Self:
+        """Return independent windows with the same rows."""
+        with self._lock:
+            made = type(self).__new__(type(self))
+            made._begin(
+                self._empty, self._grid, by_rows=self._by_rows, late=self._late, keep=self._keep
+            )
+            made._older = self._older.copy()
+            made._panes = {key: pane.copy() for key, pane in self._panes.items()}
+            made._latest, made._n_late = self._latest, self._n_late
+            return made
 
     def _shown(self) -> dict[str, Any]:
         grid = self._grid
@@ -407,42 +379,3 @@ class Windowed(Packed):
         name = type(self._empty).__name__
         span = ", ".join(f"{key}={shown[key]!s}" for key in list(shown)[1:-2])
         return f"Windowed({name}, {span}, n={self.n}, n_late={self.n_late})"
-
-
-def _empty_of(factory: Any) -> Accumulator[Any]:
-    """Return what a factory makes, if it can be saved and is empty."""
-    if not callable(factory):
-        raise TypeError(f"factory must make an accumulator, got {factory!r}")
-    empty = factory()
-    if not isinstance(empty, Accumulator):
-        raise TypeError(f"factory must make an accumulator, it made {type(empty).__name__}")
-    _public(type(empty).__name__)
-    if empty.n:
-        raise ValueError(f"factory must make an empty accumulator, it has {empty.n} rows")
-    return empty
-
-
-def _public(name: Any) -> type[Accumulator[Any]]:
-    from calibrant import streaming
-
-    found = getattr(streaming, name, None) if name in streaming.__all__ else None
-    if not (isinstance(found, type) and issubclass(found, Accumulator)):
-        raise ValueError(f"windows need an accumulator of calibrant.streaming, not {name!r}")
-    return found
-
-
-def _named(empty: Any, rows: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ``update`` by name, or raise what a wrong call raises."""
-    import inspect
-
-    return dict(inspect.signature(empty.update).bind(*rows, **named).arguments)
-
-
-def _n_rows(arguments: dict[str, Any]) -> int:
-    if arguments.get("axis", 1) != 1 or arguments.get("first_pair") is not None:
-        raise ValueError("windows take draws with axis=1, and count pairs by themselves")
-    first = next(value for name, value in arguments.items() if name not in SETTINGS)
-    try:
-        return len(first)
-    except TypeError:
-        return int(np.asarray(first).shape[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from calibrant import streaming
-from calibrant._drift_changes import Change, changes_of
+from calibrant._drift_changes import Change, Side, changes_of, side_of
 from calibrant._result import Result, json_ready
 from calibrant._scorecard_table import ROWS, number_text
 from calibrant._test_result import holm
@@ -100,10 +100,8 @@ class Drift(Result):
     def __repr__(self) -> str:
         level = f"{100 * self.confidence_level:g}%"
         head = f"Drift of {self.n_current} rows from {self.n_reference}, {level} intervals"
-        lines = [
-            head,
-            f"  {'':<15}  {'reference':>9}  {'current':>9}  {'change':>9}  {'interval':<20}  Holm's p",
-        ]
+        columns = f"{'reference':>9}  {'current':>9}  {'change':>9}  {'interval':<20}  Holm's p"
+        lines = [head, f"  {'':<15}  {columns}"]
         lines += [_line(change, change.name in self.drifted) for change in self.changes]
         return "\n".join([*lines, f"  {self.verdict}"])
 
@@ -202,7 +200,8 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
     (True, False)
     """
     level = check_level(confidence_level)
-    found = _compared(reference, current, level)
+    first = _accumulator(reference, "reference")
+    found = _compared(first, side_of(first, level), current)
     (changes,) = _adjusted([found.changes])
     return replace(found, changes=changes)
 
@@ -233,29 +232,33 @@ def drift_by_window(
     """
     level = check_level(confidence_level)
     listed = windows.windows() if isinstance(windows, streaming.Windowed) else list(windows)
-    found = [_compared(reference, window, level) for window in listed]
+    first = _accumulator(reference, "reference")
+    side = side_of(first, level)
+    found = [_compared(first, side, window) for window in listed]
     adjusted = _adjusted([one.changes for one in found])
     drifts = (replace(one, changes=new) for one, new in zip(found, adjusted, strict=True))
     return WindowsDrift(tuple(listed), tuple(drifts))
 
 
-def _compared(reference: Any, current: Any, level: float) -> Drift:
-    first, second = (
-        given.accumulator if isinstance(given, streaming.Window) else given
-        for given in (reference, current)
-    )
-    for name, given in (("reference", first), ("current", second)):
-        if not isinstance(given, _COMPARABLE):
-            raise TypeError(
-                f"{name} must be a Scorecard, ScoreTable, Scores, RiskProfile or Reliability of "
-                f"calibrant.streaming, got {type(given).__name__}"
-            )
+def _accumulator(given: Any, name: str) -> Any:
+    accumulator = given.accumulator if isinstance(given, streaming.Window) else given
+    if not isinstance(accumulator, _COMPARABLE):
+        raise TypeError(
+            f"{name} must be a Scorecard, ScoreTable, Scores, RiskProfile or Reliability of "
+            f"calibrant.streaming, got {type(accumulator).__name__}"
+        )
+    return accumulator
+
+
+def _compared(first: Any, side: Side, current: Any) -> Drift:
+    second = _accumulator(current, "current")
     if type(first) is not type(second):
         raise TypeError(
             f"cannot compare a {type(second).__name__} with a {type(first).__name__} as reference"
         )
     first.copy().merge(second)  # refuses other parameters and shapes, in the words of the core
-    return Drift(tuple(changes_of(first, second, level)), first.n, second.n, level)
+    changes = changes_of(side, side_of(second, side.level))
+    return Drift(changes, first.n, second.n, side.level)
 
 
 def _adjusted(sets: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
@@ -263,10 +266,11 @@ def _adjusted(sets: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
     tested = [c.pvalue for changes in sets for c in changes if c.pvalue is not None]
     order = sorted(range(len(tested)), key=tested.__getitem__)
     adjusted = iter(holm(tested, order))
-    return [
-        tuple(c if c.pvalue is None else replace(c, adjusted_pvalue=next(adjusted)) for c in changes)
-        for changes in sets
-    ]
+
+    def with_adjusted(change: Change) -> Change:
+        return change if change.pvalue is None else replace(change, adjusted_pvalue=next(adjusted))
+
+    return [tuple(with_adjusted(change) for change in changes) for changes in sets]
 
 
 def _label(name: str) -> str:

@@ -70,7 +70,9 @@ class DriftDisplay(Display[Drift | WindowsDrift]):
         level = f"{100 * drifts[0].confidence_level:g}% intervals"
         of = "" if name is None else f"{name}: "
         windows = f"{len(drifts)} windows, " if of_windows else f"{drifts[0].n_current:,} rows, "
-        self._count(ax, palette, f"{of}{windows}reference of {drifts[0].n_reference:,} rows, {level}")
+        self._count(
+            ax, palette, f"{of}{windows}reference of {drifts[0].n_reference:,} rows, {level}"
+        )
         self._legend(ax, palette)
 
     def _band(self, ax: Axes, palette: Palette, change: Change) -> None:
@@ -94,9 +96,11 @@ class DriftDisplay(Display[Drift | WindowsDrift]):
         if isinstance(self.result.windows[0].end, np.datetime64):
             from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-            locator = AutoDateLocator()
+            locator = AutoDateLocator()  # type: ignore[no-untyped-call]
             ax.xaxis.set_major_locator(locator)
-            ax.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+            ax.xaxis.set_major_formatter(
+                ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
+            )
 
     def _points(
         self, ax: Axes, shown: Any, has_drift: Any, wanted: bool, color: Any, label: str
