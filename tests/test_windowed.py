@@ -80,23 +80,30 @@ class Slow:
 @given(
     stamps=st.lists(st.integers(-60, 60), min_size=1, max_size=40),
     every=st.integers(1, 25),
+    origin=st.integers(-30, 30),
     panes=st.integers(1, 4),
     lateness=st.integers(0, 30),
     keep=st.one_of(st.none(), st.integers(0, 4)),
     cuts=st.lists(st.integers(0, 100), max_size=4),
 )
-def test_windows_by_time_are_those_of_the_definition(stamps, every, panes, lateness, keep, cuts):
+def test_windows_by_time_are_those_of_the_definition(
+    stamps, every, origin, panes, lateness, keep, cuts
+):
     y, p = rows_of(len(stamps))
     stamps = np.array(stamps)
     slow = Slow(every, panes, lateness, keep)
     for row, t in enumerate(stamps.tolist()):
         slow.add(row, t)
-    windows = Windowed(Scores, every=every, length=panes * every, lateness=lateness, keep=keep)
-    fed(windows, y, p, stamps, batches_of(len(stamps), cuts))
+    windows = Windowed(
+        Scores, every=every, length=panes * every, lateness=lateness, keep=keep, origin=origin
+    )
+    fed(windows, y, p, stamps + origin, batches_of(len(stamps), cuts))
     assert windows.n_late == slow.late
     assert windows.n == len(slow.rows)
     found = windows.windows()
-    assert [(w.start, w.end, w.is_closed) for w in found] == [w[:3] for w in slow.windows()]
+    assert [(w.start - origin, w.end - origin, w.is_closed) for w in found] == [
+        w[:3] for w in slow.windows()
+    ]
     for window, (_, _, _, inside) in zip(found, slow.windows(), strict=True):
         assert window.accumulator == scores_of(y[inside], p[inside])
         assert window.n == len(inside)
@@ -239,6 +246,17 @@ def test_pandas_and_arrow_columns():
         assert other == plain
 
 
+def test_weeks_from_monday():
+    monday = np.datetime64("2026-01-05")
+    week = Windowed(Scores, every=np.timedelta64(7, "D"), origin=monday)
+    stamps = [dt.datetime(2026, 1, 4, 23), dt.datetime(2026, 1, 5), dt.datetime(2026, 1, 11, 23)]
+    week.update([1, 0, 1], [0.5] * 3, timestamps=stamps)
+    assert [(w.start, w.n) for w in week.windows()] == [(monday - 7, 1), (monday, 2)]
+    assert Windowed.from_bytes(week.to_bytes()) == week
+    with pytest.raises(ValueError, match="parameters differ"):
+        week.merge(Windowed(Scores, every=np.timedelta64(7, "D")))
+
+
 def test_float_borders_are_exact():
     # 0.3 is below three times 0.1 as doubles have them, 0.30000000000000004 is not.
     windows = Windowed(Scores, every=0.1)
@@ -259,6 +277,7 @@ def test_float_borders_are_exact():
             np.array([1, 2**63], np.uint64),
             "timestamps must be finite, found 9223372036854775808",
         ),
+        (60, np.array([1, -(2**62)]), "timestamps are too far away, found -4611686018427387904"),
         (HOUR, np.array(["2026", "NaT"], "datetime64[s]"), "found NaT at row 1"),
         (
             HOUR,
@@ -298,6 +317,9 @@ def test_timestamps_of_another_kind(every, stamps, message):
         ({"rows": 1.5}, TypeError, "whole number of rows"),
         ({"rows": 4, "length": 6}, ValueError, "length must be a multiple of the step 4, got 6"),
         ({"rows": 4, "lateness": 1}, TypeError, "rows are never late"),
+        ({"rows": 4, "origin": 1}, TypeError, "lateness and origin are for windows by time"),
+        ({"every": 4, "origin": "x"}, TypeError, "origin must be numbers"),
+        ({"every": HOUR, "origin": np.datetime64("NaT")}, ValueError, "origin must not be missing"),
         ({"every": -1}, ValueError, "every must be positive"),
         ({"every": math.nan}, ValueError, "every must be finite"),
         ({"every": "1h"}, TypeError, "every must be a number or a timedelta"),
@@ -351,8 +373,8 @@ def test_a_failed_update_leaves_all_as_it_was():
         windows.update([1], [[0.5, 0.5]], timestamps=[40])  # a new pane, of another shape
     with pytest.raises(ValueError, match="y_true"):
         windows.update([1, 0], [0.5] * 3, timestamps=[16, 25])
-    with pytest.raises(TypeError, match="y_probe"):
-        windows.update([1], y_probe=[0.5], timestamps=[40])
+    with pytest.raises(TypeError, match="y_proba"):
+        windows.update([1], y_prob=[0.5], timestamps=[40])
     assert windows.to_bytes() == before
 
 
@@ -435,7 +457,7 @@ def test_threads_lose_no_row():
 @pytest.fixture(
     params=[
         {"every": HOUR, "length": 3 * HOUR, "lateness": HOUR, "keep": 2},
-        {"every": 3600.5, "late": "raise", "lateness": 1e9},
+        {"every": 3600.5, "late": "raise", "lateness": 1e9, "origin": 0.25},
         {"every": 7200, "keep": None},
         {"rows": 4, "length": 8, "keep": 1},
     ],

@@ -23,8 +23,8 @@ _CARD = (
 _WALKS = {"ks": _core.brownian_sup_sf, "kuiper": _core.brownian_range_sf}
 #: Intervals that are as far to either side, unless they are cut where the number ends.
 _SYMMETRIC = frozenset({"CLT", "DeLong"})
-#: Rows that a bin must have on both sides to be compared.
-LEAST_ROWS = 10
+#: Of the hits of a bin: it must have this much on both sides to be compared.
+LEAST_VARIANCE = 2.0
 #: Bins for the variance of the cumulative differences.
 _FINE_BINS = 200
 
@@ -39,8 +39,8 @@ class Change(Result):
     reference, current : Estimate
         The number of either, with its own interval.
     change : float or None
-        Current - reference; of numbers with a bootstrapped interval, between the centres of the
-        intervals, since these numbers are biased, and more so in fewer rows.
+        Current - reference; of reliability and resolution between the centres of the intervals,
+        since these numbers are biased, and more so in fewer rows.
     low, high : float or None
         The interval of the change.
     se : float or None
@@ -52,7 +52,8 @@ class Change(Result):
     adjusted_pvalue : float or None
         By Holm's method, over all numbers of the drift.
     method : str
-        "normal", "supremum" (at most this large), "chi-square", "certified", or "none".
+        "normal", "bound" (the p-value is at most this large), "chi-square", "certified", or
+        "none".
     reason : str
         Why something is None; else empty.
     """
@@ -103,7 +104,8 @@ def side_of(accumulator: Any, level: float) -> Side:
         return Side(estimates, _noise(table, sigma), bins, level)
     if isinstance(accumulator, streaming.ScoreTable):
         sigma = accumulator.cumulative_differences().sigma
-        estimates = {"ece": _certified(accumulator.expected_calibration_error())}
+        error = accumulator.expected_calibration_error(strategy="uniform")
+        estimates = {"ece": _certified(error)}
         estimates["auc"] = _area(accumulator)
         estimates["ks"] = _scaled(accumulator.ks().statistic, sigma)
         estimates["kuiper"] = _scaled(accumulator.kuiper().statistic, sigma)
@@ -140,6 +142,8 @@ def _change(name: str, a: Side, b: Side) -> Change:
         assert a.noise is not None
         assert b.noise is not None
         return _of_walks(name, first, second, a.noise + b.noise, a.level)
+    if name == "ece" and a.bins is not None and b.bins is not None:
+        return _of_errors(first, second, a.bins, b.bins, a.level)
     if "certified" in (first.method, second.method):
         return _within(name, first, second)
     return _between(name, first, second, normal_quantile(a.level))
@@ -214,6 +218,30 @@ def _within(name: str, a: Estimate, b: Estimate) -> Change:
     )  # fmt: skip
 
 
+def _of_errors(a: Any, b: Any, a_bins: Any, b_bins: Any, level: float) -> Change:
+    """Compare two calibration errors over the same bins.
+
+    Noise moves an error by at most the weighted mean of its absolute values in the bins. These
+    are nearly normal, so their mean and variance are known.
+    """
+    low = high = change = b.value - a.value
+    if a.method == b.method == "certified":
+        low, high = b.low - a.high, b.high - a.low
+    mean = variance = 0.0
+    for bins in (a_bins, b_bins):
+        used = bins.weights > 0
+        share, noise = bins.weights[used] / bins.weights.sum(), _variances(bins, used)
+        mean += float((share * np.sqrt(2.0 / math.pi * noise)).sum())
+        variance += float((share**2 * noise).sum()) * (1.0 - 2.0 / math.pi)
+    deviation = math.sqrt(variance)
+    statistic = (max(low, -high, 0.0) - mean) / deviation
+    reach = mean + deviation * normal_quantile(2.0 * level - 1.0) if level > 0.5 else mean
+    return Change(
+        "ece", a, b, change, low - reach, high + reach, None, statistic,
+        float(_core.normal_sf([statistic])[0]), method="bound",
+    )  # fmt: skip
+
+
 def _of_walks(name: str, a: Any, b: Any, noise: float, level: float) -> Change:
     """Compare the extremes of the cumulative differences, not divided by sigma.
 
@@ -230,7 +258,7 @@ def _of_walks(name: str, a: Any, b: Any, noise: float, level: float) -> Change:
     reach = noise * _upper_quantile(tail, 0.5 * (1.0 - level))
     return Change(
         name, a, b, _difference(a, b), low - reach, high + reach, None, statistic,
-        min(1.0, 2.0 * float(tail([statistic])[0])), method="supremum",
+        min(1.0, 2.0 * float(tail([statistic])[0])), method="bound",
     )  # fmt: skip
 
 
@@ -262,16 +290,23 @@ def _upper_quantile(tail: Any, probability: float) -> float:
 
 
 def _of_curves(a: Any, b: Any) -> Change:
-    """Compare frequency minus score, bin by bin, by the sum of squared standardized changes."""
-    if len(a) != len(b) or not np.array_equal(a.edges, b.edges):
-        raise ValueError("cannot compare bins with other edges")
+    """Compare frequency minus score, bin by bin, by the sum of squared standardized changes.
+
+    Variances are those of the gap of both sides together: the few hits of a small window say too
+    little of their own.
+    """
     nothing = _nothing("a curve is no single number")
-    used = (a.weights >= LEAST_ROWS) & (b.weights >= LEAST_ROWS)
+    together = np.maximum(a.weights + b.weights, 1.0)
+    gaps = [np.nan_to_num(x.frequencies - x.mean_scores) for x in (a, b)]
+    gap = (a.weights * gaps[0] + b.weights * gaps[1]) / together
+    rates = [np.clip(np.nan_to_num(x.mean_scores) + gap, 0.0, 1.0) for x in (a, b)]
+    spreads = [rate * (1.0 - rate) for rate in rates]
+    used = np.minimum(a.weights * spreads[0], b.weights * spreads[1]) >= LEAST_VARIANCE
     if not used.any():
-        reason = f"no bin has {LEAST_ROWS} rows on both sides"
+        reason = "no bin has enough hits and misses on both sides"
         return Change("curve", nothing, nothing, None, reason=reason)
-    gaps = [(x.frequencies - x.mean_scores)[used] for x in (a, b)]
-    statistic = float(((gaps[1] - gaps[0]) ** 2 / sum(_variances(x, used) for x in (a, b))).sum())
+    variance = spreads[0][used] / a.weights[used] + spreads[1][used] / b.weights[used]
+    statistic = float(((gaps[1] - gaps[0])[used] ** 2 / variance).sum())
     pvalue = _core.chi_square_sf(statistic, int(used.sum()))
     return Change(
         "curve", nothing, nothing, None, statistic=statistic, pvalue=pvalue, method="chi-square"

@@ -6,7 +6,7 @@ import datetime as dt
 import math
 import numbers
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,15 @@ __all__ = ["Grid"]
 _MICROSECONDS = np.dtype("datetime64[us]")
 #: Units that are whole microseconds, whose dates may be too far away to be counted in them.
 _COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")
+#: Of whole numbers: differences of two and a lateness still fit into 64 bits.
+_FARTHEST = 2**61
 #: Farther panes have no exact number in double precision.
 _MOST_PANES = 2**53
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Panes [k step, (k + 1) step), counted from 0 or 1970; a window is so many of them.
+    """Panes [k step, (k + 1) step), counted from the origin; a window is so many of them.
 
     Dates are counted in whole microseconds, so that every border is exact.
     """
@@ -32,6 +34,7 @@ class Grid:
     panes: int
     lateness: int | float
     of_dates: bool
+    origin: int | float = 0
 
     @classmethod
     def of_rows(cls, rows: Any, length: Any) -> Grid:
@@ -41,7 +44,7 @@ class Grid:
         return cls(step, _multiple(whole, step), 0, False)
 
     @classmethod
-    def of_time(cls, every: Any, length: Any, lateness: Any) -> Grid:
+    def of_time(cls, every: Any, length: Any, lateness: Any, origin: Any) -> Grid:
         """Panes of so much time."""
         of_dates = isinstance(every, (np.timedelta64, dt.timedelta))
         step = _span(every, "every", of_dates)
@@ -49,9 +52,16 @@ class Grid:
             raise ValueError(f"every must be positive, got {every!r}")
         whole = step if length is None else _span(length, "length", of_dates)
         late = 0 if lateness is None else _span(lateness, "lateness", of_dates)
-        if late < 0:
-            raise ValueError(f"lateness must not be negative, got {lateness!r}")
-        return cls(step, _multiple(whole, step), late, of_dates)
+        if not 0 <= late < _FARTHEST:
+            raise ValueError(f"lateness must not be negative, nor 2**61 or more, got {lateness!r}")
+        grid = cls(step, _multiple(whole, step), late, of_dates)
+        if origin is None:
+            return grid
+        try:
+            (start,) = grid.numbers([origin]).tolist()
+        except (TypeError, ValueError) as error:
+            raise type(error)(str(error).replace("timestamps", "origin")) from None
+        return replace(grid, origin=start)
 
     def numbers(self, timestamps: Any) -> NDArray[Any]:
         """Return timestamps as int64 or float64, or say which row is wrong."""
@@ -63,7 +73,7 @@ class Grid:
     def pane(self, stamps: Any) -> NDArray[np.int64]:
         """Return the pane of each number."""
         with np.errstate(over="ignore", invalid="ignore"):
-            panes = np.floor_divide(stamps, self.step)
+            panes = np.floor_divide(stamps - self.origin, self.step)
         far = np.flatnonzero(~(np.abs(panes) < _MOST_PANES))
         if far.size:
             raise ValueError(
@@ -79,7 +89,7 @@ class Grid:
 
     def border(self, pane: int) -> Any:
         """Return where a pane begins, as the user counts time."""
-        at = pane * self.step
+        at = self.origin + pane * self.step
         return np.datetime64(int(at), "us") if self.of_dates else at
 
     def shown(self, span: float) -> Any:
@@ -101,7 +111,7 @@ def _of_dates(stamps: NDArray[Any]) -> NDArray[np.int64]:
         if wrong.size:
             row = wrong[0]
             raise ValueError(f"timestamps are too far away, found {stamps[row]} at row {row}")
-    return fine.astype(np.int64)
+    return _near(fine.astype(np.int64), stamps)
 
 
 def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
@@ -122,12 +132,22 @@ def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
             warnings.simplefilter("ignore")
             as_numbers = stamps.astype(np.int64)
         wrong = np.flatnonzero((as_numbers < 0) & (stamps > 0))
+        if not wrong.size:
+            return _near(stamps.astype(np.int64), stamps)
     else:
         raise TypeError(f"timestamps must be numbers, as every is one, got {stamps.dtype}")
     if wrong.size:
         row = wrong[0]
         raise ValueError(f"timestamps must be finite, found {stamps[row]} at row {row}")
     return as_numbers
+
+
+def _near(whole: NDArray[np.int64], stamps: NDArray[Any]) -> NDArray[np.int64]:
+    """Refuse numbers that cannot be subtracted from each other."""
+    far = np.flatnonzero((whole <= -_FARTHEST) | (whole >= _FARTHEST))
+    if far.size:
+        raise ValueError(f"timestamps are too far away, found {stamps[far[0]]} at row {far[0]}")
+    return whole
 
 
 def _whole(value: Any, name: str) -> int:

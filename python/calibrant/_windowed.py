@@ -31,12 +31,14 @@ class Windowed(Packed):
     rows : int, optional
         A window ends after so many rows.
     every : number, numpy.timedelta64 or datetime.timedelta, optional
-        A window ends after so much time, counted from 0 or from 1970. With a number, timestamps
+        A window ends after so much time, counted from the origin. With a number, timestamps
         are numbers: seconds, or whatever it counts. Pass this or `rows`.
     length : as `rows` or `every`, optional
         How long windows are: a multiple, whence they overlap. By default they do not.
     lateness : as `every`, optional
         A pane stays open until a timestamp is so much beyond its end. 0 by default.
+    origin : timestamp, optional
+        Where a window begins; 0 or the start of 1970 by default, which was a Thursday.
     late : {"count", "raise"}
         What to do with rows of closed panes: count them in `n_late` and leave them out, or refuse
         the batch.
@@ -71,13 +73,14 @@ class Windowed(Packed):
         every: Any = None,
         length: Any = None,
         lateness: Any = None,
+        origin: Any = None,
         late: Literal["count", "raise"] = "count",
         keep: int | None = 100,
     ) -> None:
         if (rows is None) == (every is None):
             raise TypeError("pass rows or every, one of them: how long a pane is")
-        if rows is not None and lateness is not None:
-            raise TypeError("lateness is for windows by time: rows are never late")
+        if rows is not None and (lateness is not None or origin is not None):
+            raise TypeError("lateness and origin are for windows by time: rows are never late")
         if late not in ("count", "raise"):
             raise ValueError(f"late must be 'count' or 'raise', got {late!r}")
         if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int)):
@@ -85,7 +88,9 @@ class Windowed(Packed):
         if keep is not None and keep < 0:
             raise ValueError(f"keep must not be negative, got {keep}")
         by_rows = rows is not None
-        grid = Grid.of_rows(rows, length) if by_rows else Grid.of_time(every, length, lateness)
+        grid = (
+            Grid.of_rows(rows, length) if by_rows else Grid.of_time(every, length, lateness, origin)
+        )
         self._begin(empty_of(factory), grid, by_rows=by_rows, late=late, keep=keep)
 
     def _begin(self, empty: Any, grid: Grid, *, by_rows: bool, late: str, keep: int | None) -> None:
@@ -294,7 +299,7 @@ class Windowed(Packed):
     def n(self) -> int:
         """The number of rows so far, without late ones."""
         with self._lock:
-            return int(self._older.n) + sum(pane.n for pane in self._panes.values())
+            return sum(int(part.n) for part in (self._older, *self._panes.values()))
 
     @property
     def n_omitted(self) -> int:
@@ -327,7 +332,7 @@ class Windowed(Packed):
         return {
             "class": type(self._empty).__name__, "by_rows": self._by_rows, "step": grid.step,
             "panes": grid.panes, "lateness": grid.lateness, "of_dates": grid.of_dates,
-            "late": self._late, "keep": self._keep,
+            "origin": grid.origin, "late": self._late, "keep": self._keep,
         }  # fmt: skip
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -340,7 +345,7 @@ class Windowed(Packed):
     @classmethod
     def _of_parts(cls, head: dict[str, Any], states: dict[str, bytes]) -> Self:
         kind = public_class(head["class"])
-        grid = Grid(head["step"], head["panes"], head["lateness"], head["of_dates"])
+        grid = Grid(head["step"], head["panes"], head["lateness"], head["of_dates"], head["origin"])
         made = cls.__new__(cls)
         made._begin(
             kind.from_bytes(states.pop("empty")), grid,
@@ -372,6 +377,8 @@ class Windowed(Packed):
             shown["length"] = grid.shown(grid.panes * grid.step)
         if grid.lateness:
             shown["lateness"] = grid.shown(grid.lateness)
+        if grid.origin:
+            shown["origin"] = grid.border(0)
         return {"factory": repr(self._empty), **shown, "late": self._late, "keep": self._keep}
 
     def __repr__(self) -> str:
