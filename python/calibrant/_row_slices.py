@@ -46,9 +46,12 @@ def runs(keys: NDArray[np.int64]) -> list[tuple[int, Rows]]:
     """Return each key with its rows, in their order; as slices where keys never fall."""
     if keys.size == 0:
         return []
-    order = None
+    order: NDArray[np.intp] | None = None
     if (keys[1:] < keys[:-1]).any():
-        order = np.argsort(keys, kind="stable")
+        places = keys - keys.min()
+        if places.max() < 2**16:  # NumPy sorts short integers by radix, in linear time
+            places = places.astype(np.uint16)
+        order = np.argsort(places, kind="stable")
         keys = keys[order]
     starts = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist()]
     ends = [*starts[1:], keys.size]

@@ -73,15 +73,24 @@ class Grid:
     def pane(self, stamps: Any) -> NDArray[np.int64]:
         """Return the pane of each number."""
         with np.errstate(over="ignore", invalid="ignore"):
-            panes = np.floor_divide(stamps - self.origin, self.step)
-        far = np.flatnonzero(~(np.abs(panes) < _MOST_PANES))
-        if far.size:
+            panes = _floor_divided(np.asarray(stamps) - self.origin, self.step)
+        if panes.size and not (panes.min() > -_MOST_PANES and panes.max() < _MOST_PANES):
+            row = np.flatnonzero(~(np.abs(np.ravel(panes)) < _MOST_PANES))[0]
             raise ValueError(
-                f"timestamps must be less than 2**53 steps of {self.step} away from 0, "
-                f"found {np.ravel(stamps)[far[0]]!r} at row {far[0]}"
+                f"timestamps must be less than 2**53 steps of {self.step} away from the origin, "
+                f"found {np.ravel(stamps)[row]} at row {row}"
             )
         whole: NDArray[np.int64] = panes.astype(np.int64)
         return whole
+
+    def late_rows(self, stamps: NDArray[Any], latest: Any) -> NDArray[np.intp]:
+        """Return the rows whose pane was closed by a row before, or by the latest one so far."""
+        if latest is None:
+            latest = stamps[0]
+        if stamps[0] >= latest and (stamps[1:] >= stamps[:-1]).all():
+            return np.empty(0, np.intp)
+        before = np.concatenate([np.array([latest]), stamps[:-1]])
+        return np.flatnonzero(self.pane(stamps) < self.horizon(np.maximum.accumulate(before)))
 
     def horizon(self, stamps: Any) -> NDArray[np.int64]:
         """Return the first pane that is open when these are the greatest timestamps so far."""
@@ -95,6 +104,21 @@ class Grid:
     def shown(self, span: float) -> Any:
         """Return a span of time as the user counts it."""
         return np.timedelta64(int(span), "us") if self.of_dates else span
+
+
+def _floor_divided(stamps: NDArray[Any], step: int | float) -> NDArray[Any]:
+    """Return the exact floor of stamps / step.
+
+    A quotient that is rounded cannot pass a whole number, only land on it. So only those that
+    are whole need the exact division, which is slow.
+    """
+    if stamps.dtype.kind != "f" and not isinstance(step, float):
+        return np.asarray(np.floor_divide(stamps, step))
+    quotients = np.atleast_1d(stamps / step)
+    panes = np.floor(quotients)
+    whole = np.flatnonzero(panes == quotients)
+    panes[whole] = np.floor_divide(np.atleast_1d(stamps)[whole], step)
+    return panes.reshape(stamps.shape)
 
 
 def _of_dates(stamps: NDArray[Any]) -> NDArray[np.int64]:

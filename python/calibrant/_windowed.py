@@ -142,17 +142,17 @@ class Windowed(Packed):
         if n == 0:
             self._empty.copy().update(**arguments)
             return
-        # Of each row, the greatest timestamp before it.
-        before = stamps[:1] if self._latest is None else np.array([self._latest])
-        greatest = np.maximum.accumulate(np.concatenate([before, stamps]))
         panes = self._grid.pane(stamps)
-        late = np.flatnonzero(panes < self._grid.horizon(greatest[:-1]))
+        late = self._grid.late_rows(stamps, self._latest)
         if late.size and self._late == "raise":
             raise ValueError(
                 f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "
                 f"and its window is closed"
             )
-        self._add(arguments, panes, late, greatest[-1].item())
+        latest = stamps.max().item()
+        self._add(
+            arguments, panes, late, max(latest, latest if self._latest is None else self._latest)
+        )
 
     def _add(
         self, arguments: dict[str, Any], panes: NDArray[np.int64], late: NDArray[Any], latest: Any
