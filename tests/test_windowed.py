@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibrant import streaming
+from calibrant._window_grid import Grid
 from calibrant.streaming import Intervals, Scorecard, Scores, ScoreTable, Windowed
 
 HOUR = np.timedelta64(1, "h")
@@ -262,6 +264,28 @@ def test_float_borders_are_exact():
     windows = Windowed(Scores, every=0.1)
     windows.update([1, 1], [0.5, 0.5], timestamps=[0.3, 0.30000000000000004])
     assert [w.n for w in windows.windows()] == [1, 1]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    step=st.floats(1e-3, 1e6),
+    k=st.integers(-(10**6), 10**6),
+    ulps=st.integers(-2, 2),
+    other=st.floats(-1e9, 1e9),
+)
+def test_the_pane_is_the_exact_quotient(step, k, ulps, other):
+    near = k * step
+    for _ in range(abs(ulps)):
+        near = math.nextafter(near, math.copysign(math.inf, ulps))
+    found = Grid.of_time(step, None, None, None).pane(np.array([near, other, near]))
+    exact = [math.floor(Fraction(t) / Fraction(step)) for t in (near, other, near)]
+    assert found.tolist() == exact
+
+
+def test_a_lateness_beyond_all_time():
+    windows = Windowed(Scores, every=1e-3, lateness=1e18)
+    windows.update([1, 0], [0.5, 0.5], timestamps=[5.0, 1.0])
+    assert [w.is_closed for w in windows.windows()] == [False, False]
 
 
 @pytest.mark.parametrize(

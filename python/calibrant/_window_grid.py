@@ -68,7 +68,10 @@ class Grid:
         stamps = np.asarray(timestamps)
         if stamps.ndim != 1:
             raise ValueError(f"timestamps must have shape (n,), got shape {stamps.shape}")
-        return _of_dates(stamps) if self.of_dates else _of_numbers(stamps)
+        if self.of_dates:
+            return _of_dates(stamps)
+        whole_or_not = _of_numbers(stamps)
+        return whole_or_not.astype(np.float64) if isinstance(self.step, float) else whole_or_not
 
     def pane(self, stamps: Any) -> NDArray[np.int64]:
         """Return the pane of each number."""
@@ -94,7 +97,12 @@ class Grid:
 
     def horizon(self, stamps: Any) -> NDArray[np.int64]:
         """Return the first pane that is open when these are the greatest timestamps so far."""
-        return self.pane(stamps - self.lateness)
+        with np.errstate(over="ignore"):
+            shifted = np.asarray(stamps) - self.lateness - self.origin
+            panes = _floor_divided(shifted, self.step)
+        # It may be as far away as it likes: then all is open, as it is beyond any pane.
+        open_from: NDArray[np.int64] = np.clip(panes, -_MOST_PANES, _MOST_PANES).astype(np.int64)
+        return open_from
 
     def border(self, pane: int) -> Any:
         """Return where a pane begins, as the user counts time."""
