@@ -21,6 +21,7 @@ import pytest
 import calibrant
 from calibrant import streaming
 from calibrant.evidence import Evidence
+from calibrant.sequential import SequentialCalibrationTest
 
 STATES = Path(__file__).parent / "state"
 CLASSES = ("ant", "bee", "cat")
@@ -29,7 +30,12 @@ MAKERS = {
     "Reliability": lambda: streaming.Reliability(n_bins=(0.0, 0.1, 0.3, 0.3, 1.0)),
     "ScoreTable": streaming.ScoreTable,
     "Scorecard": lambda: streaming.Scorecard(n_bins=5, q_lim=0.001),
+    "SequentialCalibrationTest": SequentialCalibrationTest,
     "Spiegelhalter": streaming.Spiegelhalter,
+    "Windowed": lambda: streaming.Windowed(
+        streaming.Scores, every=np.timedelta64(6, "h"), length=np.timedelta64(1, "D"),
+        lateness=np.timedelta64(3, "D"), origin=np.datetime64("2026-01-05T03"),
+    ),
     "Assessment": lambda: streaming.Assessment(n_bins=5, q_lim=0.001),
     "CoverageHSIC": lambda: streaming.CoverageHSIC(bandwidths=(0.25, 2.0), max_boxes=500),
     "Moments": lambda: streaming.Moments(3),
@@ -114,6 +120,12 @@ def draws(n=40, nan=False):
     return {"draws": values[:, 1:], "truth": values[:, 0], "nan_policy": "omit"}
 
 
+def stamped(rows):
+    """An hour apart, from one pane to the next and beyond."""
+    start = np.datetime64("2026-02-01T00:00")
+    return {**rows, "timestamps": start + np.arange(len(rows["y_true"])) * np.timedelta64(1, "h")}
+
+
 def together(n=20, weighted=False):
     """Probabilities, intervals around the codes of classes, sets and groups."""
     p = fractions(3 * n).reshape(n, 3) + 0.01
@@ -173,6 +185,16 @@ OTHER_ROWS["Ranks"] = {
     "typical": draws,
     "missing": lambda: draws(20, nan=True),
 }
+OTHER_ROWS["SequentialCalibrationTest"] = {
+    "empty": None,
+    "one_row": lambda: {"y_true": [1], "y_proba": [0.75]},
+    "typical": typical,
+}
+OTHER_ROWS["Windowed"] = {
+    "empty": None,
+    "typical": lambda: stamped(typical()),
+    "weighted": lambda: stamped(weighted()),
+}
 OTHER_ROWS["Evidence"] = {
     "empty": None,
     "typical": together,
@@ -196,6 +218,8 @@ def result_of(total):
     """The result's fields, or what it says if there is none."""
     if isinstance(total, streaming.Ranks):
         return {"counts": total.counts, "n_omitted": total.n_omitted}
+    if isinstance(total, streaming.Windowed):
+        return total.to_dict()
     try:
         fields = total.result().to_dict()
         if isinstance(total, Evidence):

@@ -1,8 +1,8 @@
-"""The bytes of `Evidence`: a head as JSON, and the states of the accumulators as they are.
+"""The bytes of what holds several states: a head as JSON, and the states as they are.
 
-Little-endian: the magic ``CLEV``, the version 1 as u16, u16 reserved, the length of the head as
-u64, the CRC-32 of the head as u32, the head, the states. The head names the states and gives the
-length of each; a state brings its own checksum (docs/state-format.md).
+Little-endian: the magic (``CLEV`` of `Evidence`), the version 1 as u16, u16 reserved, the length
+of the head as u64, the CRC-32 of the head as u32, the head, the states. The head names the states
+and gives the length of each; a state brings its own checksum (docs/state-format.md).
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ _VERSION = 1
 _START = struct.Struct("<4sHHQI")
 
 
-def pack(head: dict[str, Any], states: dict[str, bytes]) -> bytes:
+def pack(head: dict[str, Any], states: dict[str, bytes], magic: bytes = MAGIC) -> bytes:
     """Return one block of bytes."""
     lengths = {name: len(state) for name, state in states.items()}
     text = json.dumps({**head, "states": lengths}, separators=(",", ":")).encode()
-    start = _START.pack(MAGIC, _VERSION, 0, len(text), zlib.crc32(text))
+    start = _START.pack(magic, _VERSION, 0, len(text), zlib.crc32(text))
     return b"".join((start, text, *states.values()))
 
 
-def unpack(block: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+def unpack(
+    block: bytes, magic: bytes = MAGIC, what: str = "evidence"
+) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return head and states, or say what is wrong with the bytes."""
-    if len(block) < _START.size or not block.startswith(MAGIC):
-        raise ValueError("not the saved evidence of calibrant")
+    if len(block) < _START.size or not block.startswith(magic):
+        raise ValueError(f"not the saved {what} of calibrant")
     _, version, _, length, checksum = _START.unpack_from(block)
     if version != _VERSION:
-        raise ValueError(f"evidence of version {version}, this calibrant reads {_VERSION}")
+        raise ValueError(f"{what} of version {version}, this calibrant reads {_VERSION}")
     text = block[_START.size : _START.size + length]
     if len(text) != length or zlib.crc32(text) != checksum:
-        raise ValueError("evidence is damaged or cut short: its head does not fit its checksum")
+        raise ValueError(f"{what} is damaged or cut short: its head does not fit its checksum")
     head = json.loads(text)
     states, at = {}, _START.size + length
     for name, size in head.pop("states").items():
         states[name] = block[at : at + size]
         at += size
     if at != len(block):
-        raise ValueError(f"evidence is cut short or too long: {len(block)} bytes instead of {at}")
+        raise ValueError(f"{what} is cut short or too long: {len(block)} bytes instead of {at}")
     return head, states

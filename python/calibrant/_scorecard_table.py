@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint"]
+__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint", "number_text"]
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
@@ -132,13 +132,14 @@ def _group_rows(card: Scorecard) -> list[list[str]]:
 
 def _digits(estimate: Estimate) -> tuple[str, str]:
     """Value and interval as text, to be read; the attributes have all digits."""
-    value = "undefined" if estimate.value is None else _number(estimate.value)
+    value = "undefined" if estimate.value is None else number_text(estimate.value)
     if estimate.low is None or estimate.high is None:
         return value, ""
-    return value, f"{_number(estimate.low)} to {_number(estimate.high)}"
+    return value, f"{number_text(estimate.low)} to {number_text(estimate.high)}"
 
 
-def _number(x: float) -> str:
+def number_text(x: float) -> str:
+    """Return a number to be read."""
     return f"{x:.5f}" if x == 0 or 1e-4 <= abs(x) < 1e3 else f"{x:.3g}"
 
 

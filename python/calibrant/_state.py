@@ -64,11 +64,18 @@ def restore(state: Buffer) -> Any:
         If they are damaged, cut short, of a newer version, or no state at all.
     """
     from calibrant import _evidence_bytes
+    from calibrant._windowed import Windowed
     from calibrant.evidence import Evidence
+    from calibrant.sequential import SequentialCalibrationTest
 
     block = bytes(state)
-    if block.startswith(_evidence_bytes.MAGIC):
-        return Evidence.from_bytes(block)
+    kinds: dict[bytes, Any] = {
+        _evidence_bytes.MAGIC: Evidence,
+        Windowed.MAGIC: Windowed,
+        SequentialCalibrationTest.MAGIC: SequentialCalibrationTest,
+    }
+    if block[:4] in kinds:
+        return kinds[block[:4]].from_bytes(block)
     if block.startswith(_MAGIC):
         return _accumulator(block)
     raise ValueError("not a state saved by calibrant")

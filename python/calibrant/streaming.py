@@ -27,6 +27,8 @@ from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
 from calibrant._state import load, restore
+from calibrant._window import Window
+from calibrant._windowed import Windowed
 
 __all__ = [
     "Assessment",
@@ -50,6 +52,8 @@ __all__ = [
     "Spiegelhalter",
     "TestBounds",
     "Vendi",
+    "Window",
+    "Windowed",
     "load",
     "restore",
 ]

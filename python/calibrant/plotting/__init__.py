@@ -12,6 +12,7 @@ from calibrant.plotting._assessment import AssessmentDisplay
 from calibrant.plotting._cumulative import CumulativeDifferencesDisplay
 from calibrant.plotting._decomposition import BrierDecompositionDisplay
 from calibrant.plotting._display import Display
+from calibrant.plotting._drift import DriftDisplay
 from calibrant.plotting._groups import GroupsDisplay
 from calibrant.plotting._intervals import IntervalCoverageDisplay, SizeGroupsDisplay
 from calibrant.plotting._mmd import MMDTestDisplay
@@ -34,6 +35,7 @@ __all__ = [
     "BrierDecompositionDisplay",
     "CumulativeDifferencesDisplay",
     "Display",
+    "DriftDisplay",
     "GroupsDisplay",
     "IntervalCoverageDisplay",
     "MMDTestDisplay",

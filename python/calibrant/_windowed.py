@@ -1,0 +1,388 @@
+"""Accumulators of windows of a stream; public as `calibrant.streaming.Windowed`."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from calibrant._packed import Packed
+from calibrant._result import json_ready
+from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs
+from calibrant._window import Window, empty_of, public_class
+from calibrant._window_grid import Grid
+
+__all__ = ["Windowed"]
+
+
+class Windowed(Packed):
+    """An accumulator for each window of a stream, by time or by row count.
+
+    Windows are made of *panes*, one accumulator each, `rows` rows or `every` long. A row updates
+    one pane; a sliding window is the exact merge of its panes when it is asked for.
+
+    Parameters
+    ----------
+    factory : callable
+        Makes an empty accumulator: a class of `calibrant.streaming`, or a ``functools.partial``.
+    rows : int, optional
+        A window ends after so many rows.
+    every : number, numpy.timedelta64 or datetime.timedelta, optional
+        A window ends after so much time, counted from the origin. With a number, timestamps
+        are numbers: seconds, or whatever it counts. Pass this or `rows`.
+    length : as `rows` or `every`, optional
+        How long windows are: a multiple, whence they overlap. By default they do not.
+    lateness : as `every`, optional
+        A pane stays open until a timestamp is so much beyond its end. 0 by default.
+    origin : timestamp, optional
+        Where a window begins; 0 or the start of 1970 by default, which was a Thursday.
+    late : {"count", "raise"}
+        What to do with rows of closed panes: count them in `n_late` and leave them out, or refuse
+        the batch.
+    keep : int or None
+        How many closed windows can still be asked for, with rows or not; None for all. The rows
+        of older ones are in `total` only.
+
+    Examples
+    --------
+    >>> from calibrant.streaming import Scores
+    >>> hourly = Windowed(Scores, every=3600)
+    >>> hourly.update([1, 0, 1], [0.75, 0.5, 0.5], timestamps=[0, 1800, 3600])
+    >>> for window in hourly.windows():
+    ...     print(window.start, window.end, window.is_closed, window.result.brier)
+    0 3600 True 0.15625
+    3600 7200 False 0.25
+    >>> hourly.total().n
+    3
+    """
+
+    __slots__ = ("__weakref__", "_by_rows", "_empty", "_grid", "_keep", "_late", "_latest",
+                 "_lock", "_n_late", "_older", "_panes")  # fmt: skip
+
+    MAGIC = b"CLWN"
+    _WHAT = "windows"
+
+    def __init__(
+        self,
+        factory: Callable[[], Any],
+        *,
+        rows: int | None = None,
+        every: Any = None,
+        length: Any = None,
+        lateness: Any = None,
+        origin: Any = None,
+        late: Literal["count", "raise"] = "count",
+        keep: int | None = 100,
+    ) -> None:
+        if (rows is None) == (every is None):
+            raise TypeError("pass rows or every, one of them: how long a pane is")
+        if rows is not None and (lateness is not None or origin is not None):
+            raise TypeError("lateness and origin are for windows by time: rows are never late")
+        if late not in ("count", "raise"):
+            raise ValueError(f"late must be 'count' or 'raise', got {late!r}")
+        if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int)):
+            raise TypeError(f"keep must be an integer or None, got {keep!r}")
+        if keep is not None and keep < 0:
+            raise ValueError(f"keep must not be negative, got {keep}")
+        by_rows = rows is not None
+        grid = (
+            Grid.of_rows(rows, length) if by_rows else Grid.of_time(every, length, lateness, origin)
+        )
+        self._begin(empty_of(factory), grid, by_rows=by_rows, late=late, keep=keep)
+
+    def _begin(self, empty: Any, grid: Grid, *, by_rows: bool, late: str, keep: int | None) -> None:
+        self._empty, self._grid, self._by_rows = empty, grid, by_rows
+        self._late, self._keep = late, keep
+        self._older = empty.copy()
+        self._panes: dict[int, Any] = {}
+        self._n_late = 0
+        #: The greatest timestamp so far; by rows, the number of rows so far.
+        self._latest: int | float | None = None
+        self._lock = threading.RLock()
+
+    # Rows
+
+    def update(self, *rows: Any, timestamps: ArrayLike | None = None, **named: Any) -> None:
+        """Add a batch of rows.
+
+        If one is refused, nothing of the batch is added.
+
+        Parameters
+        ----------
+        *rows, **named
+            As for ``update`` of the accumulator.
+        timestamps : array of shape (n,)
+            Of each row, in any order; not for windows by row count. A row is late if rows before
+            it have closed its pane, so the sizes of batches do not matter.
+        """
+        arguments = named_arguments(self._empty, rows, named)
+        n = n_rows(arguments)
+        if n is None:
+            self._empty.copy().update(**arguments)  # says which is too short
+            raise ValueError("all columns must have a value for each row")
+        with self._lock:
+            if self._by_rows:
+                if timestamps is not None:
+                    raise TypeError("timestamps are for windows by time; these count rows")
+                first = int(self._latest or 0)
+                panes = self._grid.pane(np.arange(first, first + n))
+                self._add(arguments, panes, np.arange(0), first + n)
+            else:
+                self._add_by_time(arguments, n, timestamps)
+
+    def _add_by_time(self, arguments: dict[str, Any], n: int, timestamps: Any) -> None:
+        if timestamps is None:
+            raise TypeError("timestamps are missing: windows by time need one for each row")
+        stamps = self._grid.numbers(timestamps)
+        if len(stamps) != n:
+            raise ValueError(f"timestamps must be one for each of {n} rows, got {len(stamps)}")
+        if n == 0:
+            self._empty.copy().update(**arguments)
+            return
+        panes = self._grid.pane(stamps)
+        late = self._grid.late_rows(stamps, self._latest)
+        if late.size and self._late == "raise":
+            raise ValueError(
+                f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "
+                f"and its window is closed"
+            )
+        latest = stamps.max().item()
+        self._add(
+            arguments, panes, late, max(latest, latest if self._latest is None else self._latest)
+        )
+
+    def _add(
+        self, arguments: dict[str, Any], panes: NDArray[np.int64], late: NDArray[Any], latest: Any
+    ) -> None:
+        """Add rows to their panes, all or none."""
+        on_time = arguments
+        if late.size:
+            kept = np.delete(np.arange(panes.size), late)
+            on_time, panes = cut_rows(arguments, kept), panes[kept]
+        parts = runs(panes)
+        if len(parts) == 1 and parts[0][0] in self._panes and not late.size:
+            self._panes[parts[0][0]].update(**arguments)  # all or none by itself
+        else:
+            try:
+                changed = self._changed(on_time, parts)
+            except (TypeError, ValueError):
+                self._empty.copy().update(**arguments)  # names the row in the batch, not the part
+                raise
+            self._panes.update(changed)
+        self._n_late += int(late.size)
+        if panes.size or late.size:
+            self._latest = latest
+            self._let_go()
+
+    def _changed(self, arguments: dict[str, Any], parts: list[tuple[int, Any]]) -> dict[int, Any]:
+        """Return the panes of these rows as they would be."""
+        known = next((pane for pane in self._panes.values() if pane.n), self._older)
+        changed = {}
+        for key, rows in parts:
+            pane = self._panes[key].copy() if key in self._panes else self._empty.copy()
+            pane.update(**(arguments if len(parts) == 1 else cut_rows(arguments, rows)))
+            if key not in self._panes:
+                pane.copy().merge(known)  # of the same shape, or it could not be merged later
+            changed[key] = pane
+        if not parts:
+            self._empty.copy().update(**arguments)
+        return changed
+
+    def _let_go(self) -> None:
+        """Move what no window needs any more into the accumulator of older rows."""
+        if self._keep is None or self._latest is None:
+            return
+        first = self._horizon() - self._keep - self._grid.panes + 1
+        for key in sorted(key for key in self._panes if key < first):
+            self._older.merge(self._panes.pop(key))
+
+    def _horizon(self) -> int:
+        assert self._latest is not None
+        return int(self._grid.horizon(np.asarray(self._latest)))
+
+    def merge(self, other: Self) -> Self:
+        """Add the windows of another stream, pane by pane; for windows by time only.
+
+        Each keeps the rows that were not late for itself. If no row was late, the result is that
+        of one stream of all rows.
+
+        Raises
+        ------
+        TypeError
+            If it is something else.
+        ValueError
+            If its parameters differ, or windows are by row count: which row is in which window
+            then depends on the order of all rows, which the parts do not know.
+        """
+        if type(other) is not type(self):
+            raise TypeError(f"cannot merge {type(other).__name__} into {type(self).__name__}")
+        if self._by_rows:
+            raise ValueError(
+                "windows by row count cannot be merged: they depend on the order of all rows"
+            )
+        theirs = other.copy()  # also where it is this one, or another thread is at it
+        if theirs._settings() != self._settings() or theirs._empty != self._empty:
+            raise ValueError(f"cannot merge {theirs!r} into {self!r}: parameters differ")
+        with self._lock:
+            merged = self.copy()
+            merged.total().merge(theirs.total())  # refuses another shape before anything is done
+            for key, pane in theirs._panes.items():
+                merged._panes[key] = merged._panes.get(key, self._empty.copy()).merge(pane)
+            merged._older.merge(theirs._older)
+            self._panes, self._older = merged._panes, merged._older
+            self._n_late += theirs._n_late
+            known = [at for at in (self._latest, theirs._latest) if at is not None]
+            self._latest = max(known, default=None)
+            self._let_go()
+        return self
+
+    # What the rows amount to
+
+    def windows(self) -> list[Window]:
+        """Return the windows that have rows, the oldest first; open ones, too."""
+        with self._lock:
+            return [self._window(last) for last in self._ends()]
+
+    def current(self) -> Window:
+        """Return the newest window that has rows.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        with self._lock:
+            ends = self._ends()
+            if not ends:
+                raise ValueError("there is no window yet")
+            return self._window(ends[-1])
+
+    def result(self) -> list[Window]:
+        """Return `windows`."""
+        return self.windows()
+
+    def total(self) -> Any:
+        """Return an accumulator of all rows, also those of windows that are not kept."""
+        with self._lock:
+            return self._merged(self._older, sorted(self._panes))
+
+    def _ends(self) -> list[int]:
+        """The last panes of all windows that are kept and have rows."""
+        if not self._panes:
+            return []
+        newest = max(self._panes)
+        first = self._grid.panes - 1 if self._by_rows else None  # no rows before the first one
+        if self._keep is not None:
+            kept = self._horizon() - self._keep
+            first = kept if first is None else max(first, kept)
+        width = self._grid.panes
+        ends = {end for key in self._panes for end in range(key, min(key + width - 1, newest) + 1)}
+        return sorted(end for end in ends if first is None or end >= first)
+
+    def _window(self, last: int) -> Window:
+        first = last - self._grid.panes + 1
+        keys = [key for key in range(first, last + 1) if key in self._panes]
+        merged = self._merged(self._empty, keys)
+        start, end = self._grid.border(first), self._grid.border(last + 1)
+        return Window(start, end, merged.n, last < self._horizon(), merged)
+
+    def _merged(self, first: Any, keys: list[int]) -> Any:
+        merged = first.copy()
+        for key in keys:
+            merged.merge(self._panes[key])
+        return merged
+
+    @property
+    def n(self) -> int:
+        """The number of rows so far, without late ones."""
+        with self._lock:
+            return sum(int(part.n) for part in (self._older, *self._panes.values()))
+
+    @property
+    def n_omitted(self) -> int:
+        """The number of rows dropped because a value was missing."""
+        with self._lock:
+            parts = (self._older, *self._panes.values())
+            return sum(getattr(part, "n_omitted", 0) for part in parts)
+
+    @property
+    def n_late(self) -> int:
+        """The number of rows left out because their window was closed."""
+        return self._n_late
+
+    def __len__(self) -> int:
+        return self.n
+
+    # The state
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it holds, ready for JSON."""
+        return {
+            "kind": type(self).__name__, "n": self.n, "n_omitted": self.n_omitted,
+            "n_late": self.n_late,
+            "parameters": json_ready(self._shown()),
+            "result": [window.to_dict() for window in self.windows()],
+        }  # fmt: skip
+
+    def _settings(self) -> dict[str, Any]:
+        grid = self._grid
+        return {
+            "class": type(self._empty).__name__, "by_rows": self._by_rows, "step": grid.step,
+            "panes": grid.panes, "lateness": grid.lateness, "of_dates": grid.of_dates,
+            "origin": grid.origin, "late": self._late, "keep": self._keep,
+        }  # fmt: skip
+
+    def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
+        with self._lock:
+            head = {**self._settings(), "latest": self._latest, "n_late": self._n_late}
+            states = {"empty": self._empty.to_bytes(), "older": self._older.to_bytes()}
+            states |= {str(key): self._panes[key].to_bytes() for key in sorted(self._panes)}
+            return head, states
+
+    @classmethod
+    def _of_parts(cls, head: dict[str, Any], states: dict[str, bytes]) -> Self:
+        kind = public_class(head["class"])
+        grid = Grid(head["step"], head["panes"], head["lateness"], head["of_dates"], head["origin"])
+        made = cls.__new__(cls)
+        made._begin(
+            kind.from_bytes(states.pop("empty")), grid,
+            by_rows=head["by_rows"], late=head["late"], keep=head["keep"],
+        )  # fmt: skip
+        made._older = kind.from_bytes(states.pop("older"))
+        made._panes = {int(key): kind.from_bytes(state) for key, state in states.items()}
+        made._latest, made._n_late = head["latest"], head["n_late"]
+        if made._panes:
+            made._horizon()
+        return made
+
+    def copy(self) -> Self:
+        """Return independent windows with the same rows."""
+        with self._lock:
+            made = type(self).__new__(type(self))
+            made._begin(
+                self._empty, self._grid, by_rows=self._by_rows, late=self._late, keep=self._keep
+            )
+            made._older = self._older.copy()
+            made._panes = {key: pane.copy() for key, pane in self._panes.items()}
+            made._latest, made._n_late = self._latest, self._n_late
+            return made
+
+    def _shown(self) -> dict[str, Any]:
+        grid = self._grid
+        shown: dict[str, Any] = {"rows" if self._by_rows else "every": grid.shown(grid.step)}
+        if grid.panes > 1:
+            shown["length"] = grid.shown(grid.panes * grid.step)
+        if grid.lateness:
+            shown["lateness"] = grid.shown(grid.lateness)
+        if grid.origin:
+            shown["origin"] = grid.border(0)
+        return {"factory": repr(self._empty), **shown, "late": self._late, "keep": self._keep}
+
+    def __repr__(self) -> str:
+        shown = self._shown()
+        name = type(self._empty).__name__
+        span = ", ".join(f"{key}={shown[key]!s}" for key in list(shown)[1:-2])
+        return f"Windowed({name}, {span}, n={self.n}, n_late={self.n_late})"

@@ -1,0 +1,297 @@
+"""Has anything changed since then? A reference against the current rows, or each window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from calibrant import streaming
+from calibrant._drift_changes import Change, Side, changes_of, side_of
+from calibrant._result import Result, json_ready
+from calibrant._scorecard_table import ROWS, number_text
+from calibrant._test_result import holm
+from calibrant.scorecards import check_level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from calibrant.plotting import DriftDisplay
+
+__all__ = ["Change", "Drift", "WindowsDrift", "drift", "drift_by_window"]
+
+_COMPARABLE = (
+    streaming.Scorecard, streaming.ScoreTable, streaming.Scores, streaming.RiskProfile,
+    streaming.Reliability,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, repr=False)
+class Drift(Result):
+    """What has changed between a reference and the current rows.
+
+    Iterating gives the changes; ``drift["brier"]`` is one of them.
+
+    Attributes
+    ----------
+    changes : tuple of Change
+    n_reference, n_current : int
+        Rows.
+    confidence_level : float
+        Of the intervals, each by itself; one minus it is the error rate of the verdict.
+    """
+
+    changes: tuple[Change, ...]
+    n_reference: int
+    n_current: int
+    confidence_level: float = 0.95
+
+    def __iter__(self) -> Iterator[Change]:
+        return iter(self.changes)
+
+    def __getitem__(self, name: str) -> Change:
+        for change in self.changes:
+            if change.name == name:
+                return change
+        raise KeyError(f"{name!r}; there are {', '.join(c.name for c in self.changes)}")
+
+    @property
+    def drifted(self) -> tuple[str, ...]:
+        """The names of what has changed by more than chance explains, all tests considered."""
+        alpha = 1.0 - self.confidence_level
+        return tuple(
+            change.name
+            for change in self.changes
+            if change.adjusted_pvalue is not None and change.adjusted_pvalue <= alpha
+        )
+
+    @property
+    def verdict(self) -> str:
+        """The drift in words."""
+        if not any(change.pvalue is not None for change in self.changes):
+            return "open: these accumulators keep too little to tell a change from chance"
+        if not self.drifted:
+            return "no drift seen: chance explains all changes"
+        return "drift: " + ", ".join(_words(self[name]) for name in self.drifted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as nested dicts, ready for JSON."""
+        return {
+            "changes": [change.to_dict() for change in self.changes],
+            "drifted": list(self.drifted),
+            "verdict": self.verdict,
+            "n_reference": self.n_reference,
+            "n_current": self.n_current,
+            "confidence_level": self.confidence_level,
+        }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> DriftDisplay:
+        """Draw one number with its interval beside the band of the reference.
+
+        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        `calibrant.plotting.DriftDisplay`.
+        """
+        from calibrant.plotting import DriftDisplay
+
+        return DriftDisplay(self).plot(ax, name=name, **options)
+
+    def __repr__(self) -> str:
+        level = f"{100 * self.confidence_level:g}%"
+        head = f"Drift of {self.n_current} rows from {self.n_reference}, {level} intervals"
+        columns = f"{'reference':>9}  {'current':>9}  {'change':>9}  {'interval':<20}  Holm's p"
+        lines = [head, f"  {'':<15}  {columns}"]
+        lines += [_line(change, change.name in self.drifted) for change in self.changes]
+        return "\n".join([*lines, f"  {self.verdict}"])
+
+
+@dataclass(frozen=True, repr=False)
+class WindowsDrift(Result):
+    """The drift of each window from one reference.
+
+    Attributes
+    ----------
+    windows : tuple of streaming.Window
+    drifts : tuple of Drift
+        One for each window. Holm's p-values are over the numbers of all windows, so that the
+        error rate is that of all of them together.
+    """
+
+    windows: tuple[streaming.Window, ...] = field(repr=False)
+    drifts: tuple[Drift, ...]
+
+    @property
+    def drifted(self) -> tuple[streaming.Window, ...]:
+        """The windows in which something has changed."""
+        pairs = zip(self.windows, self.drifts, strict=True)
+        return tuple(window for window, found in pairs if found.drifted)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all as nested dicts, ready for JSON."""
+        return {
+            "windows": [
+                {**json_ready({"start": w.start, "end": w.end}), "n": w.n, **found.to_dict()}
+                for w, found in zip(self.windows, self.drifts, strict=True)
+            ]
+        }
+
+    def plot(
+        self, ax: Axes | None = None, *, name: str | None = None, **options: Any
+    ) -> DriftDisplay:
+        """Draw one number, window by window; as `Drift.plot`."""
+        from calibrant.plotting import DriftDisplay
+
+        return DriftDisplay(self).plot(ax, name=name, **options)
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+    def __repr__(self) -> str:
+        lines = [f"Drift of {len(self.windows)} windows"]
+        lines += [
+            f"  {window.start!s} to {window.end!s}, {window.n} rows: {found.verdict}"
+            for window, found in zip(self.windows, self.drifts, strict=True)
+        ]
+        return "\n".join(lines)
+
+
+def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Drift:
+    """Compare the rows of two accumulators of one class, number by number.
+
+    Parameters
+    ----------
+    reference, current : accumulators, or windows of `streaming.Windowed`
+        Two of streaming.Scorecard, which has standard errors of all; or of ScoreTable, Scores,
+        RiskProfile or Reliability, which have those of some or none. With the same parameters,
+        and without rows in common.
+    confidence_level : float
+        Of the intervals; the verdict errs with probability one minus it.
+
+    Returns
+    -------
+    Drift
+
+    See Also
+    --------
+    calibrant.sequential.SequentialCalibrationTest : may be looked at after every batch
+
+    Notes
+    -----
+    Rows are independent, so the standard error of a change is sqrt(se1^2 + se2^2). KS and Kuiper
+    are compared as extremes of the cumulative differences, not divided by their sigma, which falls
+    with the number of rows; their p-values are upper bounds. ``curve`` tests whether frequency
+    minus score has changed in any bin. docs/drift.md has all of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from calibrant.streaming import Scorecard
+    >>> p = np.tile([0.25, 0.75], 1000)
+    >>> before, after = Scorecard(), Scorecard()
+    >>> before.update(np.tile([0, 1, 0, 1, 1, 0, 0, 1], 250), p)
+    >>> after.update(np.tile([0, 1, 1, 0], 500), p)
+    >>> found = drift(before, after)
+    >>> found["brier"].change
+    0.125
+    >>> found["base_rate"].pvalue
+    1.0
+    >>> "brier" in found.drifted, "base_rate" in found.drifted
+    (True, False)
+    """
+    level = check_level(confidence_level)
+    first = _accumulator(reference, "reference")
+    found = _compared(first, side_of(first, level), current)
+    (changes,) = _adjusted([found.changes])
+    return replace(found, changes=changes)
+
+
+def drift_by_window(
+    reference: Any,
+    windows: streaming.Windowed | Sequence[streaming.Window],
+    *,
+    confidence_level: float = 0.95,
+) -> WindowsDrift:
+    """Compare each window with the reference, at one error rate for all of them.
+
+    Parameters
+    ----------
+    reference : accumulator, or window
+        As for `drift`.
+    windows : streaming.Windowed, or its windows
+        If they overlap, so do their rows; each comparison is right, and Holm's p-values too.
+    confidence_level : float
+
+    Examples
+    --------
+    >>> from calibrant.streaming import Reliability, Windowed
+    >>> weekly = Windowed(Reliability, rows=20)
+    >>> weekly.update([0, 1] * 30, [0.5] * 60)
+    >>> len(drift_by_window(weekly.total(), weekly))
+    3
+    """
+    level = check_level(confidence_level)
+    listed = windows.windows() if isinstance(windows, streaming.Windowed) else list(windows)
+    first = _accumulator(reference, "reference")
+    side = side_of(first, level)
+    found = [_compared(first, side, window) for window in listed]
+    adjusted = _adjusted([one.changes for one in found])
+    drifts = (replace(one, changes=new) for one, new in zip(found, adjusted, strict=True))
+    return WindowsDrift(tuple(listed), tuple(drifts))
+
+
+def _accumulator(given: Any, name: str) -> Any:
+    accumulator = given.accumulator if isinstance(given, streaming.Window) else given
+    if not isinstance(accumulator, _COMPARABLE):
+        raise TypeError(
+            f"{name} must be a Scorecard, ScoreTable, Scores, RiskProfile or Reliability of "
+            f"calibrant.streaming, got {type(accumulator).__name__}"
+        )
+    return accumulator
+
+
+def _compared(first: Any, side: Side, current: Any) -> Drift:
+    second = _accumulator(current, "current")
+    if type(first) is not type(second):
+        raise TypeError(
+            f"cannot compare a {type(second).__name__} with a {type(first).__name__} as reference"
+        )
+    first.copy().merge(second)  # refuses other parameters and shapes, in the words of the core
+    changes = changes_of(side, side_of(second, side.level))
+    return Drift(changes, first.n, second.n, side.level)
+
+
+def _adjusted(sets: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
+    """Return the changes with p-values adjusted over all sets."""
+    tested = [c.pvalue for changes in sets for c in changes if c.pvalue is not None]
+    order = sorted(range(len(tested)), key=tested.__getitem__)
+    adjusted = iter(holm(tested, order))
+
+    def with_adjusted(change: Change) -> Change:
+        return change if change.pvalue is None else replace(change, adjusted_pvalue=next(adjusted))
+
+    return [tuple(with_adjusted(change) for change in changes) for changes in sets]
+
+
+def _label(name: str) -> str:
+    return {"curve": "curve by bins"}.get(name) or ROWS[name][0].strip()
+
+
+def _words(change: Change) -> str:
+    if change.change is None:
+        return f"{_label(change.name)} changed"
+    return f"{_label(change.name)} {'rose' if change.change > 0 else 'fell'}"
+
+
+def _line(change: Change, is_drift: bool) -> str:
+    a, b = (
+        "" if x is None else number_text(x) for x in (change.reference.value, change.current.value)
+    )
+    moved = "" if change.change is None else number_text(change.change)
+    interval = ""
+    if change.low is not None and change.high is not None:
+        interval = f"{number_text(change.low)} to {number_text(change.high)}"
+    p = "" if change.adjusted_pvalue is None else f"{change.adjusted_pvalue:.2g}"
+    mark = " *" if is_drift else ""
+    label = _label(change.name)
+    return f"  {label:<15}  {a:>9}  {b:>9}  {moved:>9}  {interval:<20}  {p}{mark}".rstrip()
