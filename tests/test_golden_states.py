@@ -35,6 +35,7 @@ MAKERS = {
     "Intervals": lambda: streaming.Intervals((0.5, 0.9), width_edges=(0.25, 0.75)),
     "PredictionSets": streaming.PredictionSets,
     "PairedScores": lambda: streaming.PairedScores(q_lim=0.001),
+    "Grouped": lambda: streaming.Grouped(lambda: streaming.Scores(q_lim=0.001)),
     "Evidence": lambda: Evidence(
         gather=("spectrum", "assessment"), levels=(0.5, 0.9), width_edges=(0.25, 0.75),
         hsic_bandwidth=0.25, sets=True, n_bins=5, q_lim=0.001, classes=CLASSES,
@@ -148,6 +149,14 @@ OTHER_ROWS["PairedScores"] = {
     "weighted": lambda: pairs(weighted),
     "multiclass": lambda: pairs(multiclass),
 }
+OTHER_ROWS["Grouped"] = {
+    "empty": None,
+    "integers": lambda: {**typical(), "groups": np.arange(40) % 3 * 10**12 - 5},
+    "strings": lambda: {**weighted(), "groups": np.array(["b", "", "ü"])[np.arange(40) % 3]},
+    "booleans": lambda: {
+        **multiclass(), "groups": [None, *(i % 2 == 0 for i in range(19))],
+    },
+}  # fmt: skip
 OTHER_ROWS["Evidence"] = {
     "empty": None,
     "typical": together,
@@ -169,6 +178,8 @@ def made(accumulator, rows):
 
 def result_of(total):
     """The result's fields, or what it says if there is none."""
+    if isinstance(total, streaming.Grouped):
+        return {str(key): result_of(total[key]) for key in total}
     try:
         fields = total.result().to_dict()
         if isinstance(total, Evidence):

@@ -16,6 +16,7 @@ void register_decompositions(pybind11::module_& m);
 void register_intervals(pybind11::module_& m);
 void register_dependence(pybind11::module_& m);
 void register_ensemble_scores(pybind11::module_& m);
+void register_grouped(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_prediction_sets(pybind11::module_& m);
 void register_roc(pybind11::module_& m);

@@ -40,6 +40,7 @@ enum class Kind : std::uint16_t {
     intervals = 10,
     prediction_sets = 11,
     coverage_hsic = 12,
+    grouped = 17,
     paired_scores = 20,
     row_counter = 65535,  // of the tests
 };
