@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
@@ -56,7 +57,10 @@ public:
     }
 
     void finish_into(GroupedScoreSums& total) {
-        total.set_columns(sums_.columns_);
+        if (total.size() == 0) {
+            total = std::move(sums_);
+            return;
+        }
         std::vector<std::size_t> places(sums_.size());
         for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
         total.merge(sums_, places);
@@ -64,11 +68,6 @@ public:
 
 private:
     using Cell = GroupedScoreSums::Cell;
-
-    void ask_for_cell(std::size_t row) const {
-        const std::int32_t code = groups_.of_row[row];
-        if (code >= 0) __builtin_prefetch(&sums_.cells_[static_cast<std::size_t>(code)], 1);
-    }
 
     // To know of which group the rows are that are dropped.
     [[nodiscard]] bool add_one_by_one(std::size_t row, std::size_t count) {
@@ -103,31 +102,40 @@ private:
             terms_.spherical(high_, low_);
             find_units(Score::spherical);
         }
-        for (std::size_t i = 0; i < block_.n; ++i) {
-            if (i + ahead < block_.n) ask_for_cell(row + i + ahead);
-            const std::int32_t code = groups_.of_row[row + i];
-            if (code >= 0) add_row(i, static_cast<std::size_t>(code));
-        }
+        sums_.n_classes_ == 0 ? add_rows<false>(row) : add_rows<true>(row);
         for (std::size_t i = 0; zeros != 0 && i < block_.n; ++i) {
             const std::int32_t code = groups_.of_row[row + i];
-            if (clipped_[i] == 0.0 && code >= 0)
+            if (clipped_[i] == 0.0 && code >= 0) {
                 ++sums_.cells_[static_cast<std::size_t>(code)].zeros;
+            }
         }
     }
 
-    void add_row(std::size_t i, std::size_t group) {
-        Cell& cell = sums_.cells_[group];
-        for (std::size_t score = 0; score < n_scores; ++score) {
-            cell.high[score] += high_units_[score][i];
-            cell.low[score] += low_units_[score][i];
-        }
-        cell.ones += static_cast<std::uint32_t>(block_.label[i] == 1);
-        if (sums_.n_classes_ != 0) {
-            ++sums_.classes_of(group)[static_cast<std::size_t>(block_.label[i])];
-        }
-        if ((++cell.n & look_after_) == 0) {
-            cell.carry();
-            sums_.make_room(group);
+    // Everything it looks at is copied first, since the compiler must think that cells lie over it.
+    template <bool with_classes>
+    void add_rows(std::size_t row) {
+        const std::int32_t* const codes = groups_.of_row + row;
+        const std::size_t n = block_.n;
+        const std::uint32_t look_after = look_after_;
+        Cell* const cells = sums_.cells_.data();
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int32_t next = codes[i + ahead < n ? i + ahead : i];
+            __builtin_prefetch(&cells[next < 0 ? 0 : next], 1);
+            if (codes[i] < 0) continue;
+            const auto group = static_cast<std::size_t>(codes[i]);
+            Cell& cell = cells[group];
+            for (std::size_t score = 0; score < n_scores; ++score) {
+                cell.high[score] += high_units_[score][i];
+                cell.low[score] += low_units_[score][i];
+            }
+            cell.ones += static_cast<std::uint32_t>(block_.label[i] == 1);
+            if constexpr (with_classes) {
+                ++sums_.classes_of(group)[static_cast<std::size_t>(block_.label[i])];
+            }
+            if ((++cell.n & look_after) == 0) {
+                cell.carry();
+                sums_.make_room(group);
+            }
         }
     }
 
@@ -157,8 +165,11 @@ private:
     ScoreTerms terms_;
     alignas(64) double clipped_[block_rows];
     alignas(64) double high_[block_rows], low_[block_rows];
-    alignas(64) std::int64_t high_units_[n_scores][block_rows] = {},
-                             low_units_[n_scores][block_rows] = {};
+    // A line longer than a block: columns that lie a power of two apart share the places of a
+    // cache.
+    static constexpr std::size_t stride = block_rows + 8;
+    alignas(64) std::int64_t high_units_[n_scores][stride] = {};
+    alignas(64) std::int64_t low_units_[n_scores][stride] = {};
 };
 
 void GroupedScoreSums::update(const Events& events, const GroupCodes& groups,
@@ -168,9 +179,9 @@ void GroupedScoreSums::update(const Events& events, const GroupCodes& groups,
         throw InvalidInput("scores need 2 to 2^20 classes, got " +
                            std::to_string(events.n_classes()));
     }
-    set_columns(columns_of(events));
-    grow_to(groups.size);
     if (events.sample_weight != nullptr) {
+        set_columns(columns_of(events));
+        grow_to(groups.size);
         const RowsByGroup rows(events, groups, rows_before, poll);
         auto parts = parts_by_group(parameters_, rows, poll,
                                     [](ScoreSums& part, const Events& of_group, Poll inner_poll) {

@@ -102,7 +102,8 @@ class Grouped(Accumulator[GroupedState]):
 
     def keys(self) -> list[Any]:
         """Return the keys so far, in ascending order."""
-        return sorted(self._state.keys)
+        state = self._state
+        return [state.keys[i] for i in state.order()]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -156,7 +157,7 @@ class Grouped(Accumulator[GroupedState]):
         if values is None:
             found = [_number_of(state.parts.part(i), metric) for i in range(self.n_groups)]
             values = np.array(found, np.float64)
-        return values[state.order()]
+        return state.in_order(values)
 
     def worst(
         self, k: int, metric: Metric = "brier", *, largest: bool = True, min_rows: int = 1
@@ -182,7 +183,7 @@ class Grouped(Accumulator[GroupedState]):
         if k < 0:
             raise ValueError(f"k must not be negative, got {k}")
         values, keys = self.metric(metric), self.keys()
-        rows = self._state.parts.counts()[self._state.order()]
+        rows = self._state.in_order(self._state.parts.counts())
         kept = np.flatnonzero(~np.isnan(values) & (rows >= max(min_rows, 0)))
         ranked = -values[kept] if largest else values[kept]
         chosen = kept[np.argsort(ranked, kind="stable")[:k]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class GroupedState:
         self.kind: str | None = None
         self.n = 0
         self.without_key = 0  # rows whose key was missing, left out
+        self._ascending = True  # whether the keys are
         self._numbers: dict[Any, int] = {}  # of the first keys, maybe not yet of all
         self._lock = threading.RLock()
 
@@ -46,8 +48,10 @@ class GroupedState:
     def n_omitted(self) -> int:
         return int(self.parts.omitted().sum(dtype=object)) + self.without_key
 
-    def add(self, keys: list[Any], batch: Parts, without_key: int) -> None:
-        """Add parts, one for each key; those without rows are left out."""
+    def add(
+        self, keys: list[Any], batch: Parts, without_key: int, *, ascending: bool = True
+    ) -> None:
+        """Add parts, one for each key; those without rows are left out. The batch is given away."""
         present = (batch.counts() + batch.omitted()) > 0
         kind = kind_of(keys[:1])
         with self._lock:
@@ -55,11 +59,17 @@ class GroupedState:
                 raise TypeError(
                     f"keys of groups must be of one kind: {self.kind} so far, now {keys[0]!r}"
                 )
-            places = np.full(len(keys), -1, np.int64)
             at = np.flatnonzero(present)
             shown = keys if at.size == len(keys) else [keys[i] for i in at.tolist()]
-            places[at], added = self._places(shown)
-            self.parts.merge(batch, places)  # type: ignore[arg-type]  # alike, as factories are
+            if not self.keys and shown is keys:
+                self.parts, added = batch, list(keys)
+            else:
+                places = np.full(len(keys), -1, np.int64)
+                places[at], added = self._places(shown)
+                self.parts.merge(batch, places)  # type: ignore[arg-type]  # alike, as factories are
+            if added:
+                after = not self.keys or self.keys[-1] < added[0]
+                self._ascending = self._ascending and ascending and after
             self.keys += added
             self.kind = self.kind or (kind if shown else None)
             self.n += int(batch.counts().sum(dtype=object))
@@ -87,22 +97,29 @@ class GroupedState:
                 self._numbers[self.keys[i]] = i
             return self._numbers
 
-    def order(self) -> list[int]:
+    def order(self) -> Sequence[int]:
         """Return the numbers of the keys in the order of the keys."""
         keys = self.keys
-        return sorted(range(len(keys)), key=keys.__getitem__)
+        return (
+            range(len(keys)) if self._ascending else sorted(range(len(keys)), key=keys.__getitem__)
+        )
+
+    def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of the parts in the order of the keys."""
+        return values if self._ascending else values[self.order()]
 
     def merge(self, other: GroupedState) -> None:
         """Add all parts of another; itself, too."""
         self.empty.copy().merge(other.empty)  # it refuses other parameters
         other = other.copy()  # so that no one changes it meanwhile, nor this changes itself
-        self.add(other.keys, other.parts, other.without_key)
+        self.add(other.keys, other.parts, other.without_key, ascending=other._ascending)
 
     def copy(self) -> GroupedState:
         made = GroupedState(self.empty)
         with self._lock:
             made.parts, made.keys = self.parts.copy(), list(self.keys)
             made.kind, made.n, made.without_key = self.kind, self.n, self.without_key
+            made._ascending = self._ascending
         return made
 
     def to_bytes(self) -> bytes:

@@ -14,6 +14,7 @@
 
 #include "calibrant/events.hpp"
 #include "calibrant/grouped_scores.hpp"
+#include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/scores.hpp"
 
@@ -79,7 +80,7 @@ private:
     ScoreSums parameters_;
     std::size_t columns_ = 0;    // as in ScoreSums
     std::size_t n_classes_ = 0;  // how many are counted in classes_: 0 for two classes
-    std::vector<Cell> cells_;
+    std::vector<Cell, LargePages<Cell>> cells_;
     std::vector<std::uint64_t> classes_;  // rows by group and class, if there are more than two
     std::unordered_map<std::size_t, ScoreSums> besides_;
 };
