@@ -316,6 +316,15 @@ def test_rows_without_a_key_are_omitted_and_counted():
     assert Grouped.from_bytes(grouped.to_bytes()).n_omitted == 1
 
 
+@each_factory
+def test_no_row_has_a_key(factory):
+    grouped = Grouped(factory)
+    grouped.update([1, 0], [0.5, 0.5], groups=[None, None], nan_policy="omit")
+    grouped.update([], [], groups=[])
+    assert (grouped.n, grouped.n_omitted, grouped.keys(), grouped.result()) == (0, 2, [], {})
+    assert Grouped.from_bytes(grouped.to_bytes()) == grouped
+
+
 def test_columns_of_other_libraries():
     pa, pd, pl = map(pytest.importorskip, ("pyarrow", "pandas", "polars"))
     y, p = nasty_table(600)

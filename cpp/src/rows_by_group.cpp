@@ -9,7 +9,7 @@ namespace calibrant {
 namespace {
 
 // Rows are copied in so many stretches at most; each has a place of its own in every group.
-constexpr std::size_t most_stretches = 64;
+constexpr std::size_t most_stretches = 16;
 constexpr std::size_t least_stretch = std::size_t{1} << 14;
 
 Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype dtype) {
@@ -38,6 +38,7 @@ public:
             if (!load_outcomes(events_, row, count, block_)) return false;
             if (block_.omitted != 0) load_with_missing(row, count);
             for (std::size_t i = 0; i < count; ++i) {
+                ask_for_place(codes[row + (i + ahead < count ? i + ahead : i)], next);
                 if (codes[row + i] < 0) continue;
                 put(i, next[static_cast<std::size_t>(codes[row + i])]++);
             }
@@ -65,14 +66,24 @@ private:
         }
     }
 
+    // Rows between asking for a place and using it: as long as the memory takes.
+    static constexpr std::size_t ahead = 24;
+
+    void ask_for_place(std::int32_t code, const std::size_t* next) const {
+        if (code < 0) return;
+        const std::size_t place = next[code];
+        __builtin_prefetch(to_.p_.data() + place * to_.width_, 1);
+        __builtin_prefetch(to_.label_.data() + place, 1);
+    }
+
     void put(std::size_t i, std::size_t place) {
         if (to_.width_ == 1) {
-            to_.p_[place] = block_.p[i];
+            to_.p_.data()[place] = block_.p[i];
         } else {
-            std::copy_n(&block_.p[i * to_.width_], to_.width_, &to_.p_[place * to_.width_]);
+            std::copy_n(&block_.p[i * to_.width_], to_.width_, to_.p_.data() + place * to_.width_);
         }
-        to_.label_[place] = block_.label[i];
-        if (to_.weight_ != nullptr) to_.weight_[place] = block_.weight[i];
+        to_.label_.data()[place] = block_.label[i];
+        if (events_.sample_weight != nullptr) to_.weight_.data()[place] = block_.weight[i];
     }
 
     RowsByGroup& to_;
@@ -110,11 +121,9 @@ RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::ui
         }
     }
     starts_.back() = place;
-    p_ = std::make_unique_for_overwrite<double[]>(place * width_);
-    label_ = std::make_unique_for_overwrite<std::int32_t[]>(place);
-    if (events.sample_weight != nullptr) {
-        weight_ = std::make_unique_for_overwrite<double[]>(place);
-    }
+    p_ = LargeArray<double>(place * width_);
+    label_ = LargeArray<std::int32_t>(place);
+    if (events.sample_weight != nullptr) weight_ = LargeArray<double>(place);
     std::vector<Scatter> team;
     team.reserve(workers);
     for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, events);
@@ -128,11 +137,11 @@ RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::ui
 void RowsByGroup::look_at(std::size_t group, View& view) const {
     const std::size_t first = starts_[group], n = rows_of(group);
     view.events = events_;
-    view.y_true = side_by_side(label_.get() + first, n, 1, Dtype::int32);
+    view.y_true = side_by_side(label_.data() + first, n, 1, Dtype::int32);
     view.events.y_true = &view.y_true;
-    view.events.y_proba = side_by_side(p_.get() + first * width_, n, width_, Dtype::float64);
-    if (weight_ == nullptr) return;
-    view.sample_weight = side_by_side(weight_.get() + first, n, 1, Dtype::float64);
+    view.events.y_proba = side_by_side(p_.data() + first * width_, n, width_, Dtype::float64);
+    if (events_.sample_weight == nullptr) return;
+    view.sample_weight = side_by_side(weight_.data() + first, n, 1, Dtype::float64);
     view.events.sample_weight = &view.sample_weight;
 }
 

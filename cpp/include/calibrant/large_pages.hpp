@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <new>
 
 namespace calibrant {
@@ -32,6 +33,23 @@ private:
     static constexpr std::align_val_t alignment(std::size_t n) {
         return std::align_val_t{n * sizeof(T) >= page ? page : alignof(T)};
     }
+};
+
+// An array whose values are not set yet, of plain numbers.
+template <class T>
+class LargeArray {
+public:
+    LargeArray() = default;
+    explicit LargeArray(std::size_t n) : values_(LargePages<T>().allocate(n), Release{n}) {}
+    [[nodiscard]] T* data() { return values_.get(); }
+    [[nodiscard]] const T* data() const { return values_.get(); }
+
+private:
+    struct Release {
+        std::size_t n = 0;
+        void operator()(T* values) const { LargePages<T>().deallocate(values, n); }
+    };
+    std::unique_ptr<T[], Release> values_;
 };
 
 }  // namespace calibrant

@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "calibrant/events.hpp"
 #include "calibrant/grouped_scores.hpp"
+#include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
 
 namespace calibrant {
@@ -44,8 +44,8 @@ private:
     Events events_;  // what they are called, and how missing values are treated
     std::size_t width_;
     std::vector<std::size_t> starts_;
-    std::unique_ptr<double[]> p_, weight_;
-    std::unique_ptr<std::int32_t[]> label_;
+    LargeArray<double> p_, weight_;
+    LargeArray<std::int32_t> label_;
 };
 
 // Groups of so many rows are worth all threads, one after the other.
