@@ -52,7 +52,8 @@ class GroupedState:
         self, keys: list[Any], batch: Parts, without_key: int, *, ascending: bool = True
     ) -> None:
         """Add parts, one for each key; those without rows are left out. The batch is given away."""
-        present = (batch.counts() + batch.omitted()) > 0
+        counts = batch.counts()
+        present = (counts + batch.omitted()) > 0
         kind = kind_of(keys[:1])
         with self._lock:
             if self.kind is not None and kind is not None and kind != self.kind:
@@ -72,7 +73,7 @@ class GroupedState:
                 self._ascending = self._ascending and ascending and after
             self.keys += added
             self.kind = self.kind or (kind if shown else None)
-            self.n += int(batch.counts().sum(dtype=object))
+            self.n += int(counts.sum(dtype=object))
             self.without_key += without_key
 
     def _places(self, keys: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
