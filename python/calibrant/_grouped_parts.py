@@ -129,10 +129,9 @@ def _updated(
     """Return the accumulators of the groups, each updated with its rows."""
     order = np.argsort(codes, kind="stable")
     ends = np.searchsorted(codes, np.arange(-1, n), side="right", sorter=order)
-    of_rows = {name: value for name, value in rows.items() if name not in _SETTINGS}
-    settings = {name: value for name, value in rows.items() if name in _SETTINGS}
+    settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
     gathered = {
-        name: _gathered(value, order, name) for name, value in of_rows.items() if value is not None
+        name: _gathered(value, order, name) for name, value in rows.items() if name not in settings
     }
     parts = []
     for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
@@ -147,6 +146,10 @@ def _updated(
             empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
             raise
     return parts
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
 
 
 def _gathered(value: Any, order: NDArray[np.intp], name: str) -> Any:
