@@ -44,6 +44,7 @@ MAKERS = {
     "PredictionSets": streaming.PredictionSets,
     "PairedScores": lambda: streaming.PairedScores(q_lim=0.001),
     "Ranks": lambda: streaming.Ranks(5, 2, seed=7),
+    "Grouped": lambda: streaming.Grouped(lambda: streaming.Scores(q_lim=0.001)),
     "Evidence": lambda: Evidence(
         gather=("spectrum", "assessment"), levels=(0.5, 0.9), width_edges=(0.25, 0.75),
         hsic_bandwidth=0.25, sets=True, n_bins=5, q_lim=0.001, classes=CLASSES,
@@ -195,6 +196,14 @@ OTHER_ROWS["Windowed"] = {
     "typical": lambda: stamped(typical()),
     "weighted": lambda: stamped(weighted()),
 }
+OTHER_ROWS["Grouped"] = {
+    "empty": None,
+    "integers": lambda: {**typical(), "groups": np.arange(40) % 3 * 10**12 - 5},
+    "strings": lambda: {**weighted(), "groups": np.array(["b", "", "ü"])[np.arange(40) % 3]},
+    "booleans": lambda: {
+        **multiclass(), "groups": [None, *(i % 2 == 0 for i in range(19))],
+    },
+}  # fmt: skip
 OTHER_ROWS["Evidence"] = {
     "empty": None,
     "typical": together,
@@ -220,6 +229,8 @@ def result_of(total):
         return {"counts": total.counts, "n_omitted": total.n_omitted}
     if isinstance(total, streaming.Windowed):
         return total.to_dict()
+    if isinstance(total, streaming.Grouped):
+        return {str(key): result_of(total[key]) for key in total}
     try:
         fields = total.result().to_dict()
         if isinstance(total, Evidence):

@@ -23,8 +23,8 @@ inline GroupCodes group_codes(const Groups& groups, std::size_t n_groups, std::s
                            std::to_string(groups.size()) + " and " + std::to_string(rows));
     }
     const std::int32_t* const codes = groups.data();
-    const std::int32_t* const end = codes + groups.size();
-    const std::int32_t largest = codes == end ? -1 : *std::max_element(codes, end);
+    std::int32_t largest = -1;
+    for (std::size_t row = 0; row < rows; ++row) largest = std::max(largest, codes[row]);
     if (largest >= 0 && static_cast<std::size_t>(largest) >= n_groups) {
         throw pybind11::index_error("no such group");
     }

@@ -34,6 +34,7 @@ PYBIND11_MODULE(_core, m) {
     register_score_table(m);
     register_scorecard(m);
     register_scores(m);
+    register_grouped(m);  // after those it gives for each group
     register_smooth(m);
     register_subpopulation(m);
     register_walks(m);  // after score_table: it reads one

@@ -77,6 +77,8 @@ std::string name(Kind kind) {
             return "Intervals";
         case Kind::prediction_sets:
             return "PredictionSets";
+        case Kind::grouped:
+            return "Grouped";
         case Kind::paired_scores:
             return "PairedScores";
         case Kind::coverage_hsic:

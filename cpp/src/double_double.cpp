@@ -70,10 +70,11 @@ ScaledDoubleDouble divide(Scaled a, Scaled b) {
     return {{quotient.high * scale, quotient.low * scale}, exponent - up};
 }
 
-double mean(const ExactSum& a, const ExactSum& b) {
-    const Scaled denominator = b.value();
-    if (denominator.high == 0.0) return std::numeric_limits<double>::quiet_NaN();
-    const ScaledDoubleDouble ratio = divide(a.value(), denominator);
+double mean(const ExactSum& a, const ExactSum& b) { return mean(a.value(), b.value()); }
+
+double mean(Scaled a, Scaled b) {
+    if (b.high == 0.0) return std::numeric_limits<double>::quiet_NaN();
+    const ScaledDoubleDouble ratio = divide(a, b);
     const auto exponent = std::clamp<std::int64_t>(ratio.exponent, -2000, 2000);
     return std::ldexp(ratio.value.high, static_cast<int>(exponent));
 }

@@ -1,9 +1,5 @@
 #include "calibrant/score_pairs.hpp"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -16,6 +12,7 @@
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/kernels.hpp"
+#include "calibrant/large_pages.hpp"
 #include "calibrant/score_cells.hpp"
 
 namespace calibrant {
@@ -25,14 +22,6 @@ namespace {
 constexpr std::size_t rows_per_prefetch = 16;
 
 using Bits = std::uint64_t;  // of a score: they are ordered as the scores are
-
-// Memory that is written once costs a page fault for every page: better a few large ones. Only a
-// wish, whose refusal changes nothing.
-void prefer_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-    (void)::madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-}
 
 // Buckets of neighbouring score cells that hold about equally many rows each, as a sample of the
 // rows has it.

@@ -87,7 +87,33 @@ UInt128 round_off(UInt128 bits, bool sticky, int drop) {
     return kept + (up ? 1 : 0);
 }
 
+Scaled rounded(const Leading& top, bool negative) {
+    UInt128 mantissa = round_off(top.bits, top.sticky, 75);
+    // What rounding left behind, in units of the last of the 128 bits; it fits in 76.
+    const auto rest = static_cast<Int128>(top.bits - (mantissa << 75));
+    std::int64_t exponent = top.exponent;
+    double low = static_cast<double>(rest) * 0x1p-127;
+    if (mantissa == UInt128{1} << 53) {
+        mantissa >>= 1;
+        low *= 0.5;
+        ++exponent;
+    }
+    const double high = static_cast<double>(static_cast<std::uint64_t>(mantissa)) * 0x1p-52;
+    return {negative ? -high : high, negative ? -low : low, exponent};
+}
+
 }  // namespace
+
+Scaled scaled_multiple(Int128 multiple, std::int64_t exponent) {
+    if (multiple == 0) return {};
+    const bool negative = multiple < 0;
+    const UInt128 magnitude =
+        negative ? -static_cast<UInt128>(multiple) : static_cast<UInt128>(multiple);
+    const auto above = static_cast<std::uint64_t>(magnitude >> 64);
+    const int unused = above != 0 ? std::countl_zero(above)
+                                  : 64 + std::countl_zero(static_cast<std::uint64_t>(magnitude));
+    return rounded({magnitude << unused, false, exponent + 127 - unused}, negative);
+}
 
 void ExactSum::count_deposits(std::uint64_t count) {
     deposits_ += count;
@@ -269,19 +295,7 @@ bool ExactSum::is_negative() const {
 Scaled ExactSum::value() const {
     const Canonical sum = canonical();
     if (sum.digits.empty()) return {};
-    const Leading top = leading_bits(sum.base, sum.digits);
-    UInt128 mantissa = round_off(top.bits, top.sticky, 75);
-    // What rounding left behind, in units of the last of the 128 bits; it fits in 76.
-    const auto rest = static_cast<Int128>(top.bits - (mantissa << 75));
-    std::int64_t exponent = top.exponent;
-    double low = static_cast<double>(rest) * 0x1p-127;
-    if (mantissa == UInt128{1} << 53) {
-        mantissa >>= 1;
-        low *= 0.5;
-        ++exponent;
-    }
-    const double high = static_cast<double>(static_cast<std::uint64_t>(mantissa)) * 0x1p-52;
-    return {sum.negative ? -high : high, sum.negative ? -low : low, exponent};
+    return rounded(leading_bits(sum.base, sum.digits), sum.negative);
 }
 
 double ExactSum::to_double() const {

@@ -15,6 +15,7 @@
 #include "calibrant/calibration.hpp"
 #include "calibrant/comparison.hpp"
 #include "calibrant/coverage_hsic.hpp"
+#include "calibrant/grouped_bytes.hpp"
 #include "calibrant/intervals.hpp"
 #include "calibrant/means.hpp"
 #include "calibrant/prediction_sets.hpp"
@@ -56,6 +57,11 @@ std::map<Kind, Rewrite> all_readers() {
     add<ScoreTable>(readers);
     add<Scorecard>(readers);
     add<Spiegelhalter>(readers);
+    // The states within are of the kinds above, each with a checksum of its own.
+    readers[Kind::grouped] = [](std::string_view bytes) {
+        const std::vector<std::string_view> pieces = open_grouped(bytes);
+        return seal_grouped({pieces.begin(), pieces.end()});
+    };
     return readers;
 }
 

@@ -43,7 +43,10 @@ def _factorized(groups: Any) -> tuple[np.ndarray, list[Any]]:
         if hasattr(groups, "combine_chunks"):
             groups = groups.combine_chunks()
         encoded = groups if hasattr(groups, "indices") else groups.dictionary_encode()
-        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        indices = encoded.indices
+        if indices.null_count:  # signed, since polars has none that are
+            indices = indices.cast("int64").fill_null(-1)
+        codes = indices.to_numpy(zero_copy_only=False)
         return _in_order(codes, encoded.dictionary.to_pylist())
     if hasattr(type(groups), "factorize"):  # pandas
         codes, keys = groups.factorize()

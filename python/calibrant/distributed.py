@@ -18,12 +18,13 @@ from __future__ import annotations
 import inspect
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from calibrant import _core
+from calibrant._grouped import Grouped
 from calibrant._state import restore
 from calibrant.io import Batch, scan
 
@@ -83,7 +84,7 @@ class Spec:
 
 def _arguments(total: Any, batch: Batch, *, omit: bool) -> dict[str, Any]:
     """Return what ``update`` asks for by name, of what the batch has."""
-    asked = inspect.signature(total.update).parameters
+    asked = total._asked() if isinstance(total, Grouped) else _parameters(total)
     rows = {part.name: getattr(batch, part.name) for part in fields(Batch)}
     kept = {name: rows[name] for name in asked if rows.get(name) is not None}
     for name, parameter in asked.items():
@@ -92,6 +93,10 @@ def _arguments(total: Any, batch: Batch, *, omit: bool) -> dict[str, Any]:
     if omit and "nan_policy" in asked:
         kept["nan_policy"] = "omit"
     return kept
+
+
+def _parameters(total: Any) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(total.update).parameters
 
 
 def partial(batch: Any, spec: Spec) -> bytes:

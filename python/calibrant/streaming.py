@@ -19,6 +19,7 @@ from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
+from calibrant._grouped import Grouped
 from calibrant._interval_stream import Intervals, PredictionSets
 from calibrant._paired_stream import PairedScores
 from calibrant._rank_stream import Ranks
@@ -35,6 +36,7 @@ __all__ = [
     "AssessmentBounds",
     "Bounds",
     "CoverageHSIC",
+    "Grouped",
     "Intervals",
     "MeanBounds",
     "Moments",

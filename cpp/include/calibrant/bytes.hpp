@@ -43,6 +43,7 @@ enum class Kind : std::uint16_t {
     ranks = 13,
     moments = 14,
     vendi = 15,
+    grouped = 17,
     paired_scores = 20,
     row_counter = 65535,  // of the tests
 };

@@ -30,6 +30,7 @@ ScaledDoubleDouble divide(Scaled a, Scaled b);
 
 // a / b, rounded once; NaN where b is 0.
 double mean(const ExactSum& a, const ExactSum& b);
+double mean(Scaled a, Scaled b);
 
 // a / sqrt(b) for b > 0, rounded once.
 double over_root(Scaled a, Scaled b);

@@ -89,8 +89,9 @@ public:
     static ScoreSums from_bytes(std::string_view bytes);
 
 private:
+    friend class GroupedScoreSums;  // which sums the same terms, as Scorecard does
     friend class ScoreWorker;
-    friend class Scorecard;  // which sums the same terms
+    friend class Scorecard;
 
     [[nodiscard]] ExactSum weight() const;  // of all rows; throws if it is 0
     [[nodiscard]] DoubleDouble mean_of(Score score) const;

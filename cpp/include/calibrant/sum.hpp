@@ -27,6 +27,7 @@ struct Scaled {
     double high = 0.0, low = 0.0;
     std::int64_t exponent = 0;
 };
+[[nodiscard]] Scaled scaled_multiple(Int128 multiple, std::int64_t exponent);  // of 2^exponent
 
 class ExactSum {
 public:

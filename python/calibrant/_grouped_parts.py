@@ -1,0 +1,176 @@
+"""The accumulators of groups, by the number of the group: how rows get into them."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibrant import _core
+from calibrant._accumulator import Accumulator
+from calibrant._labels import class_codes
+from calibrant.means import check_nan_policy
+
+__all__ = ["Parts", "PlainParts", "ScoreParts", "parts_like"]
+
+#: Arguments of ``update`` that are the same for all rows; the others have one value for each.
+_SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
+
+
+class ScoreParts:
+    """Of `streaming.Scores`: all in one object of the core."""
+
+    def __init__(self, empty: Accumulator[Any], core: _core.GroupedScoreSums | None = None) -> None:
+        self.empty = empty
+        self._core = _core.GroupedScoreSums(empty._state) if core is None else core
+
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
+        """Return other parts, those of the rows of a batch; of these nothing is changed."""
+        batch = type(self)(self.empty)
+        batch._core.update(*_event_arguments(rows), codes, n, before)
+        return batch
+
+    def merge(self, other: Self, places: NDArray[np.int64]) -> None:
+        """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
+        self._core.merge(other._core, places)
+
+    def append(self, part: Accumulator[Any]) -> None:
+        self._core.append(part._state)
+
+    def part(self, index: int) -> Any:
+        return self.empty._from_state(self._core.group(index))
+
+    def counts(self) -> NDArray[np.uint64]:
+        return self._core.counts()
+
+    def omitted(self) -> NDArray[np.uint64]:
+        return self._core.omitted()
+
+    def values(self, metric: str) -> NDArray[np.float64] | None:
+        """Return a number of all parts at once, if the core has it."""
+        return self._core.means(metric) if metric in self.empty._state.scores else None
+
+    def copy(self) -> Self:
+        return type(self)(self.empty, self._core.copy())
+
+    def __len__(self) -> int:
+        return len(self._core)
+
+
+class PlainParts:
+    """Of any accumulator: a list of them. Rows are brought together by group, then added."""
+
+    def __init__(self, empty: Accumulator[Any], parts: list[Any] | None = None) -> None:
+        self.empty = empty
+        self._parts: list[Any] = [] if parts is None else parts
+
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
+        state = self.empty._state
+        if hasattr(state, "parts_by_group"):
+            states = state.parts_by_group(*_event_arguments(rows), codes, n, before)
+            return type(self)(self.empty, [self.empty._from_state(part) for part in states])
+        return type(self)(self.empty, _updated(self.empty, rows, codes, n))
+
+    def merge(self, other: Self, places: NDArray[np.int64]) -> None:
+        merged = {}
+        for part, place in zip(other._parts, places.tolist(), strict=True):
+            if place >= 0:
+                known = place < len(self._parts)
+                merged[place] = self._parts[place].copy().merge(part) if known else part.copy()
+        size = max(merged, default=-1) + 1
+        parts = self._parts + [self.empty.copy() for _ in range(size - len(self._parts))]
+        for place, part in merged.items():
+            parts[place] = part
+        self._parts = parts
+
+    def append(self, part: Accumulator[Any]) -> None:
+        self.empty.copy().merge(part)  # it refuses other parameters
+        self._parts.append(part)
+
+    def part(self, index: int) -> Any:
+        return self._parts[index].copy()
+
+    def counts(self) -> NDArray[np.uint64]:
+        return np.array([part.n for part in self._parts], np.uint64)
+
+    def omitted(self) -> NDArray[np.uint64]:
+        return np.array([getattr(part, "n_omitted", 0) for part in self._parts], np.uint64)
+
+    def values(self, _metric: str) -> NDArray[np.float64] | None:
+        return None
+
+    def copy(self) -> Self:
+        return type(self)(self.empty, [part.copy() for part in self._parts])
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+Parts = ScoreParts | PlainParts
+
+
+def parts_like(empty: Accumulator[Any]) -> Parts:
+    """Return no parts yet, of the kind that suits the accumulator."""
+    return ScoreParts(empty) if isinstance(empty._state, _core.ScoreSums) else PlainParts(empty)
+
+
+def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
+    """Return what an accumulator of events gives to the core."""
+    y_true, y_proba = rows["y_true"], rows["y_proba"]
+    omit = check_nan_policy(rows.get("nan_policy", "raise"))
+    codes = class_codes(y_true, y_proba, labels=rows.get("labels"), pos_label=rows.get("pos_label"))
+    return codes, y_proba, rows.get("sample_weight"), omit
+
+
+def _updated(
+    empty: Accumulator[Any], rows: dict[str, Any], codes: NDArray[np.int32], n: int
+) -> list[Any]:
+    """Return the accumulators of the groups, each updated with its rows."""
+    order = np.argsort(codes, kind="stable")
+    ends = np.searchsorted(codes, np.arange(-1, n), side="right", sorter=order)
+    settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
+    gathered = {
+        name: _gathered(value, order, name) for name, value in rows.items() if name not in settings
+    }
+    parts = []
+    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        part: Any = empty.copy()
+        parts.append(part)
+        if begin == end:
+            continue
+        cut = {name: _cut(value, begin, end) for name, value in gathered.items()}
+        try:
+            part.update(**cut, **settings)
+        except ValueError:
+            empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
+            raise
+    return parts
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
+
+
+def _gathered(value: Any, order: NDArray[np.intp], name: str) -> Any:
+    if isinstance(value, tuple):  # low and high
+        return tuple(_gathered(side, order, name) for side in value)
+    if hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__"):
+        found, rows = value.take(order), len(value)
+    elif isinstance(value, list) and name == "sets":  # of labels, not all of one length
+        found, rows = [value[i] for i in order], len(value)
+    else:
+        array = np.asarray(value)
+        rows = array.shape[0] if array.ndim else 0
+        found = array[order] if rows == order.size else array
+    if rows != order.size:
+        raise ValueError(
+            f"groups and {name} must have the same length, got {order.size} and {rows}"
+        )
+    return found
+
+
+def _cut(value: Any, begin: int, end: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_cut(side, begin, end) for side in value)
+    return value[begin:end]
