@@ -24,7 +24,8 @@ def check(example: doctest.DocTest) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_docstrings(name: str) -> None:
+def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     for example in doctest.DocTestFinder().find(importlib.import_module(name)):
         check(example)
 
