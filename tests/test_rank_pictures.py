@@ -101,7 +101,8 @@ def test_section_of_a_report(which, request):
     section = rank_section(found)
     worst = min(found.dimensions, key=lambda d: d.gamma_test.pvalue)
     numbers = {number.name: number for number in section.numbers}
-    assert numbers["rank_verdict"].value == found.verdict
+    said = numbers["rank_verdict"]
+    assert f"{said.value}: {said.explanation}" == found.verdict  # a word, and what it means
     assert numbers["rank_pvalue"].value == found.pvalue
     assert numbers["rank_bias"].value == worst.histogram.bias.statistic
     assert section.tables[0].rows[0][0] == worst.name

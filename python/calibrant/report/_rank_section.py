@@ -38,8 +38,12 @@ def _numbers(found: RankCalibration, worst: RankDimension) -> tuple[Number, ...]
     several = len(found.dimensions) > 1
     of = f"of {worst.name}, the furthest out" if several else ""
     gamma = worst.gamma_test
+    word, _, meaning = found.verdict.partition(":")
     return (
-        Number("rank_verdict", "verdict", found.verdict, form="text", definition="rank"),
+        Number(
+            "rank_verdict", "verdict", word.strip(), explanation=meaning.strip(), form="text",
+            definition="rank",
+        ),
         Number(
             "rank_pvalue", "p-value", found.pvalue,
             explanation="of the hypothesis that all dimensions are calibrated"
@@ -105,7 +109,7 @@ def _row(found: RankCalibration, d: RankDimension) -> tuple[str, ...]:
     pvalues = (pvalue_text(p, log).removeprefix("p ").removeprefix("= ") for p, log in tests)
     numbers = (h.bias.statistic, h.dispersion.statistic, found.coverage_of(d).area)
     shown = (Number("", "", number).text for number in numbers)
-    return (d.name, *pvalues, *shown, d.verdict)
+    return (d.name, *pvalues, *shown, d.verdict.partition(":")[0])
 
 
 def _table(found: RankCalibration, worst: list[RankDimension]) -> Table:
