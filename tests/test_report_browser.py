@@ -213,7 +213,17 @@ def a_handful():
     return report(y, p, groups=list("aabbcc"))
 
 
-@pytest.mark.parametrize("make", [several_classes, models, intervals_and_sets, a_handful])
+def ranks():
+    rng = np.random.default_rng(8)
+    x = rng.normal(size=(400, 2))
+    truth = x + rng.normal(size=(400, 2))
+    draws = x[:, None, :] + 0.6 * rng.normal(size=(400, 19, 2))
+    table = {"theta": truth[:, 0], "a parameter with a long name": truth[:, 1]}
+    table |= {"first": draws[:, :, 0], "second": draws[:, :, 1]}
+    return Report.of(Evidence.of(table, truth=list(table)[:2], draws=["first", "second"]))
+
+
+@pytest.mark.parametrize("make", [several_classes, models, intervals_and_sets, ranks, a_handful])
 def test_other_pages_on_a_telephone(make, tmp_path):
     measured, console = opened(make().to_html(), 400, "light", tmp_path)
     assert console == []
