@@ -87,7 +87,8 @@ bool cell_terms(const double* __restrict score, const double* __restrict brier_h
 
 std::size_t add_cells(const CellTerms* __restrict terms, const std::uint32_t* __restrict cell,
                       std::size_t n, CellTerms* __restrict sums) {
-    using CellWords = std::int64_t __attribute__((vector_size(sizeof(CellTerms))));
+    // Unsigned: a cell that is full turns its first word negative, which says so.
+    using CellWords = std::uint64_t __attribute__((vector_size(sizeof(CellTerms))));
     static_assert(CellTerms::most_rows * std::uint64_t{CellTerms::one_row} == std::uint64_t{1}
                                                                                   << 63);
     for (std::size_t i = 0; i < n; ++i) {
@@ -96,7 +97,7 @@ std::size_t add_cells(const CellTerms* __restrict terms, const std::uint32_t* __
         __builtin_memcpy(&sum, &sums[cell[i]], sizeof sum);
         sum += row;
         __builtin_memcpy(&sums[cell[i]], &sum, sizeof sum);
-        if (sum[0] < 0) return i + 1;
+        if (sum[0] >> 63 != 0) return i + 1;
     }
     return n;
 }

@@ -18,7 +18,9 @@
 #include "calibrant/grouped_bytes.hpp"
 #include "calibrant/intervals.hpp"
 #include "calibrant/means.hpp"
+#include "calibrant/moments.hpp"
 #include "calibrant/prediction_sets.hpp"
+#include "calibrant/ranks.hpp"
 #include "calibrant/score_table.hpp"
 #include "calibrant/scorecard.hpp"
 #include "calibrant/scores.hpp"
@@ -49,14 +51,17 @@ std::map<Kind, Rewrite> all_readers() {
     add<Assessment>(readers);
     add<CoverageHsic>(readers);
     add<Intervals>(readers);
+    add<Moments>(readers);
     add<PairedScores>(readers);
     add<PredictionSets>(readers);
+    add<Ranks>(readers);
     add<Reliability>(readers);
     add<RiskProfile>(readers);
     add<ScoreSums>(readers);
     add<ScoreTable>(readers);
     add<Scorecard>(readers);
     add<Spiegelhalter>(readers);
+    add<Vendi>(readers);
     // The states within are of the kinds above, each with a checksum of its own.
     readers[Kind::grouped] = [](std::string_view bytes) {
         const std::vector<std::string_view> pieces = open_grouped(bytes);
