@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -54,6 +56,18 @@ def test_updates_and_merges_are_one_pass(table, evidence):
     assert total.table == evidence.table
     halves = [Evidence.of(rows_of(table, rows), group="key") for rows in np.split(np.arange(N), 2)]
     assert halves[1].merge(halves[0]).result() == evidence.result()
+
+
+def test_files_copies_and_pickles(table, evidence, tmp_path):
+    evidence.save(tmp_path / "all.state")
+    for again in (
+        Evidence.load(tmp_path / "all.state"),
+        copy.deepcopy(evidence),
+        pickle.loads(pickle.dumps(evidence)),
+    ):
+        assert again == evidence
+        again.update(table["y"], table["p"], groups=table["key"])
+        assert again != evidence
 
 
 def test_a_refused_batch_leaves_nothing(evidence):

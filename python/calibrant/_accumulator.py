@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from calibrant import _state
 from calibrant._result import json_ready
+from calibrant._saved import Saved
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -30,7 +29,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 
 
-class Accumulator(ABC, Generic[StateT]):
+class Accumulator(Saved, Generic[StateT]):
     """Base of everything that can be computed in one pass.
 
     Rows come in by ``update``, one batch after the other; accumulators of
@@ -116,27 +115,6 @@ class Accumulator(ABC, Generic[StateT]):
         cls._check(restored)
         return cls._from_state(restored)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one.
-
-        The bytes go to another name and to the disk before they take the place of the file.
-        """
-        _state.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the accumulator that `save` wrote; errors name the file.
-
-        `calibrant.streaming.load` reads a file of any class.
-
-        Raises
-        ------
-        ValueError
-            As `from_bytes`.
-        """
-        restored: Self = _state.read_state(path, cls.from_bytes)
-        return restored
-
     def to_dict(self) -> dict[str, Any]:
         """Return what it holds, ready for JSON: the class, rows, parameters and the result.
 
@@ -168,17 +146,6 @@ class Accumulator(ABC, Generic[StateT]):
     def _is_like(self, other: object) -> bool:
         return isinstance(other, Accumulator) and type(other._state) is type(self._state)
 
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # A pickle holds the documented bytes and nothing of how we keep them in memory,
-        # so it can be read for as long as they can.
-        return _restore, (type(self), self.to_bytes())
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Accumulator) or not self._is_like(other):
             return NotImplemented
@@ -193,8 +160,3 @@ class Accumulator(ABC, Generic[StateT]):
         shown = {"n": self.n, **self._parameters()}
         arguments = ", ".join(f"{name}={value!r}" for name, value in shown.items())
         return f"{type(self).__name__}({arguments})"
-
-
-def _restore(cls: type[Accumulator[Any]], state: bytes) -> Accumulator[Any]:
-    """Unpickle."""
-    return cls.from_bytes(state)

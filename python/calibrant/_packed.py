@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from calibrant import _evidence_bytes, _state
+from calibrant import _evidence_bytes
+from calibrant._saved import Saved
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["Packed"]
 
 
-class Packed(ABC):
+class Packed(Saved):
     """Base of a Python object around several accumulators, with the verbs of one.
 
     A subclass has a magic of four bytes, a word for messages, and says what it is made of by
@@ -55,37 +55,9 @@ class Packed(ABC):
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
             raise ValueError(f"{cls._WHAT} is damaged: {error!r}") from error
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one."""
-        _state.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return what `save` wrote; errors name the file."""
-        restored: Self = _state.read_state(path, cls.from_bytes)
-        return restored
-
-    def copy(self) -> Self:
-        """Return an independent one with the same rows."""
-        return self.from_bytes(self.to_bytes())
-
-    def __copy__(self) -> Self:
-        return self.copy()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self.copy()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (type(self), self.to_bytes())
-
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
         return self.to_bytes() == other.to_bytes()
 
     __hash__ = None  # type: ignore[assignment]  # it changes with every update
-
-
-def _restore(cls: type[Packed], state: bytes) -> Packed:
-    """Unpickle."""
-    return cls.from_bytes(state)

@@ -1,33 +1,18 @@
-"""Saved states: to a file and back, whatever they are of."""
+"""Saved states, whatever they are of: which class reads them."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from calibrant._files import write_file
+from calibrant._saved import read_state
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["load", "read_state", "restore", "save"]
+__all__ = ["load", "restore"]
 
 _MAGIC = b"CLBR"
-
-
-def save(state: Any, path: str | os.PathLike[str]) -> None:
-    """Write ``state.to_bytes()``: to another name, to the disk, then renamed."""
-    write_file(path, state.to_bytes())
-
-
-def read_state(path: str | os.PathLike[str], from_bytes: Any) -> Any:
-    """Return what `from_bytes` makes of a file; what it refuses is refused with the file's name."""
-    block = Path(path).read_bytes()
-    try:
-        return from_bytes(block)
-    except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from error
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -309,7 +309,7 @@ def _spark_partitions(frame: Any) -> int:
 
 
 def _arrow_states(batches: Iterable[Any], spec: Spec) -> Iterator[Any]:
-    """In a task of Spark: one state for all batches of a partition, none for no rows."""
+    """In a task of Spark: one state for all batches of a partition, also if it has no rows."""
     import pyarrow as pa
 
     _core.work_alone()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant import _evidence_bytes, _state, scorecards, streaming
+from calibrant import _evidence_bytes, scorecards, streaming
 from calibrant._accumulator import Accumulator
 from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, draws_of, edges_of, width_quartiles
 from calibrant._evidence_rows import add_batch
 from calibrant._rank_results import RankCalibration
+from calibrant._saved import Saved
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS, NanPolicy
@@ -40,7 +40,7 @@ _OPTIONAL = ("spectrum", "assessment")
 _OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
 
 
-class Evidence:
+class Evidence(Saved):
     """The accumulators of one pass over a table, filled together.
 
     Parameters
@@ -379,16 +379,6 @@ class Evidence:
         except (KeyError, TypeError) as error:
             raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
         return made
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write `to_bytes` to a file, so that a crash leaves the old file or the new one."""
-        _state.save(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Return the evidence that `save` wrote; errors name the file."""
-        restored: Self = _state.read_state(path, cls.from_bytes)
-        return restored
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):
