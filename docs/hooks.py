@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = ("CHANGELOG.md", "CONTRIBUTING.md")  # in the navigation
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".txt": "cmake", ".yml": "yaml"}
 LINK = re.compile(r"(?<=\]\()([^()\s#:]+)(?=[#)])")
+SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
 CITED = re.compile(r"\[(\d)\]_")
 MATH = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
@@ -41,7 +42,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> str:
-    """Lead links to where their files are on the site."""
+    """Lead links to where their files are on the site; colour sessions, not their output."""
     here, origin = page.file.src_uri, origin_of(page.file)
 
     def on_site(link: re.Match[str]) -> str:
@@ -50,7 +51,9 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
             return link[0]
         return posixpath.relpath(place_of(name), posixpath.dirname(here) or ".")
 
-    return LINK.sub(on_site, markdown)
+    if page.is_homepage:
+        page.meta["hide"] = ["navigation", "toc"]
+    return SESSION.sub("```pycon\n", LINK.sub(on_site, markdown))
 
 
 def on_page_content(content: str, **_: object) -> str:

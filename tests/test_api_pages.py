@@ -37,7 +37,10 @@ MODULES = [
 
 def resolved(name: str) -> object:
     module, _, attribute = name.rpartition(".")
-    return getattr(importlib.import_module(module), attribute)
+    try:  # as the module: calibrant.conventions is a function as well
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError:  # a method
+        return pkgutil.resolve_name(name)
 
 
 @pytest.mark.parametrize("module", MODULES)
