@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ALWAYS = ("CHANGELOG.md", "CONTRIBUTING.md")  # in the navigation
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".txt": "cmake", ".yml": "yaml"}
 LINK = re.compile(r"(?<=\]\()([^()\s#:]+)(?=[#)])")
+BAR = re.compile(r"<mo(?=[^>]*>&#x0007C;)")  # a fence, not an operator between two numbers
 SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
-CITED = re.compile(r"\[(\d)\]_")
 MATH = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -57,15 +57,16 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Draw the formulas; sources are cited in docstrings as numpydoc has it, by [1]_."""
-    return MATH.sub(as_mathml, CITED.sub(r"[\1]", content))
+    """Draw the formulas."""
+    return MATH.sub(as_mathml, content)
 
 
 def as_mathml(formula: re.Match[str]) -> str:
     latex = html.unescape(formula[2]).strip()
     latex = re.sub(r"\\(ln|exp) ", r"\\\1\\, ", latex)  # the converter leaves no space there
     display = "block" if formula[1] == "div" else "inline"
-    return latex2mathml.converter.convert(latex, display=display)
+    drawn = latex2mathml.converter.convert(latex, display=display)
+    return BAR.sub('<mo lspace="0" rspace="0"', drawn)
 
 
 def is_source(name: str) -> bool:
