@@ -2,7 +2,8 @@
 
 Pages link to files outside of docs/, such as ../examples/quickstart.py, which is right where the
 repository is read. On the site each such file becomes a page of its own under source/, and the
-links lead there. Formulas become MathML, which browsers draw without script or fonts to fetch.
+links lead there. Formulas become MathML, which browsers draw without script or fonts to fetch, and
+public names in text become links to the reference.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ ALWAYS = ("CHANGELOG.md", "CONTRIBUTING.md")  # in the navigation
 LANGUAGES = {".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".txt": "cmake", ".yml": "yaml"}
 LINK = re.compile(r"(?<=\]\()([^()\s#:]+)(?=[#)])")
 BAR = re.compile(r"<mo(?=[^>]*>&#x0007C;)")  # a fence, not an operator between two numbers
+PUBLIC = re.compile(r"^::: (calibrant\.[a-z][\w.]*|calibrant\.[A-Z]\w*)$", re.MULTILINE)
 SESSION = re.compile(r"^```python\n(?=>>> )", re.MULTILINE)
+CODE = re.compile(r"<code>([A-Za-z_][\w.]*)(\([^<]*\))?</code>")
+KEPT = re.compile(  # where no link may be added
+    r"(<(?:a|autoref|h\d|pre)\b.*?</(?:a|autoref|h\d|pre)>)", re.DOTALL
+)
 MATH = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
 
 
@@ -57,8 +63,10 @@ def on_page_markdown(markdown: str, page: Page, files: Files, **_: object) -> st
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Draw the formulas."""
-    return MATH.sub(as_mathml, content)
+    """Draw the formulas, and link public names to the reference."""
+    parts = KEPT.split(MATH.sub(as_mathml, content))
+    parts[::2] = [CODE.sub(as_reference, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def as_mathml(formula: re.Match[str]) -> str:
@@ -67,6 +75,27 @@ def as_mathml(formula: re.Match[str]) -> str:
     display = "block" if formula[1] == "div" else "inline"
     drawn = latex2mathml.converter.convert(latex, display=display)
     return BAR.sub('<mo lspace="0" rspace="0"', drawn)
+
+
+def as_reference(code: re.Match[str]) -> str:
+    head, _, method = code[1].rpartition(".")
+    known = NAMES.get(code[1]) or (head in NAMES and f"{NAMES[head]}.{method}")
+    return f'<autoref identifier="{known}" optional>{code[0]}</autoref>' if known else code[0]
+
+
+def public_names() -> dict[str, str]:
+    """Names of the reference as texts have them: without calibrant, classes without a module."""
+    names = {}
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        for full in PUBLIC.findall(page.read_text(encoding="utf-8")):
+            short = full.removeprefix("calibrant.")
+            names |= {full: full, short: full}
+            if short.rpartition(".")[2][0].isupper():
+                names.setdefault(short.rpartition(".")[2], full)
+    return names
+
+
+NAMES = public_names()
 
 
 def is_source(name: str) -> bool:
