@@ -1,25 +1,25 @@
 """Every example that is shown to a user is run: in docstrings, README.md and docs/.
 
-Blocks of a page are run in order, in one folder: `python` in one namespace, `sh` and the lines
-with a $ of `console` by a shell in which `calibrant` is this one. C++ is not built here: it must be
-an excerpt of examples/cpp, which CI builds and runs. `text` is output. What cannot be run has a
-line above that says why, and is counted.
+Blocks of a page are run in order, in one folder: `python` in one namespace; `calibrant` commands,
+each line of `sh` and the lines with a $ of `console`, in this process. C++ is not built here: it
+must be an excerpt of examples/cpp, which CI builds and runs. `text` is output. What cannot be run
+has a line above that says why, and is counted.
 """
 
 import doctest
 import importlib
-import os
 import pkgutil
 import re
-import subprocess
-import sys
+import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import calibrant
+from calibrant import commands
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -92,9 +92,10 @@ def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         if block.language == "python":
             run_python(block, page, namespace)
         elif block.language == "sh":
-            shell(block.code)
+            for line in block.code.splitlines():
+                run_command(line)
         elif block.language == "console":
-            run_console(block.code)
+            run_session(block.code)
         elif block.language in ("cpp", "cmake"):
             assert is_excerpt(block.code), f"not in examples/cpp:\n{block.code}"
 
@@ -109,23 +110,20 @@ def run_python(block: Block, page: Path, namespace: dict[str, object]) -> None:
         exec(compile("\n" * block.line + block.code, page, "exec"), namespace)
 
 
-def shell(commands: str) -> str:
-    """What they print, on both outputs; all must succeed."""
-    calibrant_here = f'calibrant() {{ "{sys.executable}" -m calibrant "$@"; }}\n'
-    done = subprocess.run(
-        ["bash", "-euc", calibrant_here + commands],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
-        env=os.environ | {"PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    return done.stdout
+def run_command(line: str) -> list[str]:
+    """The lines that `calibrant ...` prints, on both outputs; it must succeed."""
+    program, *arguments = shlex.split(line, comments=True)
+    assert program == "calibrant", f"run nothing else, or say why not: {line}"
+    done = CliRunner().invoke(commands.calibrant, arguments)
+    assert done.exit_code == 0, done.output
+    return [printed.rstrip() for printed in done.output.splitlines()]
 
 
-def run_console(session: str) -> None:
+def run_session(session: str) -> None:
     """Run each `$ command`; the lines below it must be found in what it prints."""
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
-        printed = [line.rstrip() for line in shell(command).splitlines()]
+        printed = run_command(command)
         assert set(shown.splitlines()) <= set(printed), "\n".join(printed)
 
 
