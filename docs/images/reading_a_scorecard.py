@@ -15,11 +15,12 @@ def sigmoid(x):
 
 
 def draw(name, y_true, y_proba, n_bins):
-    fig, axes = plt.subplots(1, 3, figsize=(12.6, 4.1), layout="constrained")
+    fig, axes = plt.subplots(1, 3, figsize=(12.9, 4.9), layout="constrained")
     calibrant.reliability_bins(y_true, y_proba, n_bins=n_bins, strategy="quantile").plot(axes[0])
     calibrant.cumulative_differences(y_true, y_proba, max_points=800).plot(axes[1])
     calibrant.assess(y_true, y_proba, n_bins=n_bins).plot(axes[2])
-    fig.savefig(Path(__file__).with_name(f"reading_{name}.png"), dpi=90)
+    picture = Path(__file__).with_name(f"reading_{name}.png")
+    fig.savefig(picture, dpi=90, bbox_inches="tight", pad_inches=0.12)
     plt.close(fig)
 
 
