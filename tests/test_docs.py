@@ -121,6 +121,7 @@ def run_command(line: str) -> list[str]:
 
 def run_session(session: str) -> None:
     """Run each `$ command`; the lines below it must be found in what it prints."""
+    assert session.startswith("$ "), "a session begins with a command: $ calibrant ..."
     for part in re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         printed = run_command(command)
