@@ -83,6 +83,81 @@ def test_what_update_asks_for_it_gets(table, factory, roles, arguments):
     assert distributed.local(parts_of(table, 5), factory, **roles) == total
 
 
+WEEK = 7 * 24 * 3600 * 10**6
+BY_DAY = fixed(
+    streaming.Windowed, streaming.Scores, every=np.timedelta64(1, "D"),
+    length=np.timedelta64(2, "D"), lateness=np.timedelta64(1, "h"),
+)  # fmt: skip
+WINDOW_ROLES = {"label": "y", "prob": "p", "timestamp": "t"}
+
+
+@pytest.fixture(scope="module")
+def timed(table):
+    """Rows of a week, in no order."""
+    spans = np.random.default_rng(12).integers(0, WEEK, N).astype("timedelta64[us]")
+    return {**table, "t": np.datetime64("2026-03-02T00:00") + spans}
+
+
+@pytest.mark.parametrize("keep", [100, 2])
+@settings(max_examples=20)
+@given(
+    cuts=st.lists(st.integers(0, N), max_size=6).map(sorted),
+    order=st.randoms(use_true_random=False),
+)
+def test_windows_of_any_partitions_are_those_of_rows_in_the_order_of_time(timed, keep, cuts, order):
+    spec = Spec(fixed(BY_DAY, keep=keep), WINDOW_ROLES)
+    states = [partial(rows_of(timed, rows), spec) for rows in np.split(np.arange(N), cuts)]
+    order.shuffle(states)
+    middle = len(states) // 2
+    tree = [combine(some) for some in (states[:middle], states[middle:]) if some]
+
+    stream = BY_DAY(keep=keep)
+    for rows in np.array_split(np.argsort(timed["t"], kind="stable"), 5):
+        stream.update(timed["y"][rows], timed["p"][rows], timestamps=timed["t"][rows])
+    assert combine(tree) == stream.to_bytes()
+    assert stream.n_late == 0
+
+
+@pytest.mark.parametrize("late", ["count", "raise"])
+def test_no_row_of_a_table_is_late(timed, late):
+    windows = distributed.local(parts_of(timed, 4), fixed(BY_DAY, late=late), **WINDOW_ROLES)
+    assert (windows.n, windows.n_late) == (N, 0)
+    assert len(windows.windows()) == 7
+    for window in windows.windows():
+        inside = (window.start <= timed["t"]) & (timed["t"] < window.end)
+        scores = streaming.Scores()
+        scores.update(timed["y"][inside], timed["p"][inside])
+        assert window.accumulator == scores
+
+
+@pytest.mark.parametrize(
+    ("factory", "roles", "error", "message"),
+    [
+        (BY_DAY, {"label": "y", "prob": "p"}, TypeError, "no column was named for timestamps"),
+        (
+            fixed(streaming.Windowed, streaming.Scores, rows=10), WINDOW_ROLES,
+            ValueError, "windows by row count depend on the order",
+        ),
+        (
+            fixed(streaming.Windowed, streaming.Scores, every=60), WINDOW_ROLES,
+            TypeError, "column 't' must be numbers, as every is one",
+        ),
+        (BY_DAY, {**WINDOW_ROLES, "timestamp": "p"}, TypeError, "column 'p' must be dates"),
+    ],
+)  # fmt: skip
+def test_windows_that_cannot_be(timed, factory, roles, error, message):
+    with pytest.raises(error, match=message):
+        distributed.local([timed], factory, **roles)
+
+
+def test_a_row_without_a_time_is_refused(timed):
+    parts = parts_of(timed, 3)
+    parts[1]["t"][7] = np.datetime64("NaT")
+    for missing in ("refuse", "skip"):
+        with pytest.raises(ValueError, match=r"column 't' must not be missing, .* at row 7"):
+            distributed.local(parts, BY_DAY, missing=missing, **WINDOW_ROLES)
+
+
 def test_evidence_is_gathered_too(table):
     roles = {"label": "y", "prob": "p"}
     found = distributed.local(parts_of(table, 4), fixed(Evidence, gather=()), **roles)

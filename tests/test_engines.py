@@ -21,6 +21,8 @@ pytestmark = [pytest.mark.engine, pytest.mark.filterwarnings("default")]
 N = 4_000
 ROLES = {"label": "y", "prob": "p", "weight": "w"}
 FACTORY = fixed(streaming.Scorecard, n_bins=10)
+DAYS = fixed(streaming.Windowed, streaming.Scores, every=np.timedelta64(1, "D"))
+WINDOW_ROLES = {"label": "y", "prob": "p", "timestamp": "t"}
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,11 @@ def table():
     rng = np.random.default_rng(11)
     p = rng.random(N)
     y = (rng.random(N) < p).astype(np.int64)
-    return {"y": y, "p": p, "w": rng.integers(0, 4, N) / 2.0, "weight": -p, "un named": p}
+    spans = rng.integers(0, 10**12, N).astype("timedelta64[us]")  # eleven days
+    return {
+        "y": y, "p": p, "w": rng.integers(0, 4, N) / 2.0, "weight": -p, "un named": p,
+        "t": np.datetime64("2026-03-25T00:00") + spans,
+    }  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +42,15 @@ def alone(table):
     total = FACTORY()
     total.update(table["y"], table["p"], sample_weight=table["w"])
     return total
+
+
+@pytest.fixture(scope="module")
+def by_day(table):
+    """Windows of a stream in the order of time."""
+    rows = np.argsort(table["t"], kind="stable")
+    windows = DAYS()
+    windows.update(table["y"][rows], table["p"][rows], timestamps=table["t"][rows])
+    return windows
 
 
 def dying_once(marker):
@@ -79,6 +94,18 @@ def test_dask_frame(table, alone, fan_in):
 
     frame = dd.from_pandas(pd.DataFrame(table), npartitions=9)
     assert distributed.dask(frame, FACTORY, fan_in=fan_in, **ROLES) == alone
+
+
+@pytest.mark.usefixtures("cluster")
+def test_dask_windows(table, by_day):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    rows = pd.DataFrame(table)
+    zoned = rows.assign(t=rows["t"].dt.tz_localize("UTC").dt.tz_convert("Europe/Berlin"))
+    for frame in (rows, zoned):
+        parts = dd.from_pandas(frame, npartitions=5)
+        assert distributed.dask(parts, DAYS, fan_in=2, **WINDOW_ROLES) == by_day
 
 
 @pytest.mark.usefixtures("cluster")
@@ -148,6 +175,7 @@ def spark():
         "spark.sql.shuffle.partitions": "2",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        "spark.sql.session.timeZone": "UTC",
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -175,6 +203,12 @@ def test_spark_names_and_empty_frames(frame, table):
     assert distributed.spark(frame, streaming.Scores, label="y", prob="un named") == total
     empty = frame.limit(0)
     assert distributed.spark(empty, streaming.Scores, label="y", prob="p") == streaming.Scores()
+
+
+def test_spark_windows(frame, by_day):
+    local = frame.withColumn("t", frame["t"].cast("timestamp_ntz"))
+    for rows in (frame, local):  # moments; the same by the clock of the session, which is UTC
+        assert distributed.spark(rows, DAYS, fan_in=3, **WINDOW_ROLES) == by_day
 
 
 def test_a_spark_task_fails_half_way(frame, alone, tmp_path):
@@ -207,6 +241,13 @@ def test_ray_dataset(ray, table, alone):
 
     dataset = ray.data.from_arrow(pa.table(table)).repartition(5)
     assert distributed.ray(dataset, FACTORY, **ROLES) == alone
+
+
+def test_ray_windows(ray, table, by_day):
+    import pyarrow as pa
+
+    dataset = ray.data.from_arrow(pa.table(table)).repartition(5)
+    assert distributed.ray(dataset, DAYS, **WINDOW_ROLES) == by_day
 
 
 def test_ray_empty_dataset(ray, table):

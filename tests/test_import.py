@@ -6,7 +6,9 @@ import calibrant
 
 
 def test_import_brings_in_numpy_and_the_standard_library_only():
-    script = "import sys; old = set(sys.modules); import calibrant; print(*set(sys.modules) - old)"
+    # NumPy first: what it brings in itself is its own affair.
+    load = "import sys, numpy; old = set(sys.modules); import calibrant"
+    script = f"{load}; print(*set(sys.modules) - old)"
     allowed = sys.stdlib_module_names | {"calibrant", "numpy"}
     assert {name.split(".")[0] for name in run(script).split()} <= allowed
 

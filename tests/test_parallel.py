@@ -57,7 +57,7 @@ def test_no_more_workers_than_chunks():
 
 @pytest.mark.parametrize("workers", WORKERS)
 def test_the_lowest_bad_chunk_is_named(workers):
-    for _ in range(20):
+    for _ in range(5):
         assert _testing.fail_in_chunks(10_000, 10, workers, [9_999, 5_001, 5_678]) == 5_000
     assert _testing.fail_in_chunks(10_000, 10, workers, []) is None
 
@@ -194,6 +194,62 @@ def test_multiprocessing(method):
         print("done")
         """)
     assert finished.stdout == "done\n", finished.stderr
+
+
+TWO_RUNTIMES = """
+    import os, threading
+    import {first}, {second}
+    import numpy as np
+    from pathlib import Path
+    from sklearn.metrics import pairwise_distances_argmin
+    from calibrant import set_num_threads
+    from calibrant.streaming import Scorecard
+
+    maps = Path("/proc/self/maps").read_text().splitlines()
+    loaded = {{line.split()[-1] for line in maps if "libgomp" in line}}
+
+    rng = np.random.default_rng(0)
+    y, p, points = rng.integers(0, 2, 50_000), rng.random(50_000), rng.random((4_000, 3))
+
+    def ours(threads=4):
+        set_num_threads(threads)
+        card = Scorecard()
+        card.update(y, p)
+        return card.to_bytes()
+
+    def theirs():
+        return pairwise_distances_argmin(points, points[::7])
+
+    alone = ours(1)
+    {before}
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if ours() == alone else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    nearest = theirs()
+    other = threading.Thread(target=lambda: [theirs() for _ in range(5)])
+    other.start()
+    assert all(ours() == alone for _ in range(5))
+    other.join()
+    assert (theirs() == nearest).all() and ours() == alone
+    print(len(loaded), "done")
+"""
+
+
+@needs_openmp
+@needs_fork
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the libraries as Linux names them")
+@pytest.mark.parametrize(
+    ("first", "second", "before"),
+    [("sklearn", "calibrant", "theirs(); ours(); theirs()"), ("calibrant", "sklearn", "ours()")],
+)
+def test_the_openmp_runtime_of_scikit_learn_beside_ours(first, second, before):
+    pytest.importorskip("sklearn")
+    finished = run_script(TWO_RUNTIMES.format(first=first, second=second, before=before))
+    loaded, *done = finished.stdout.split() or [""]
+    assert done == ["done"], finished.stderr
+    if loaded != "2":
+        pytest.skip("this scikit-learn brings no OpenMP runtime of its own")
 
 
 @needs_openmp

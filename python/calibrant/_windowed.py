@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -118,11 +119,7 @@ class Windowed(Packed):
             Of each row, in any order; not for windows by row count. A row is late if rows before
             it have closed its pane, so the sizes of batches do not matter.
         """
-        arguments = named_arguments(self._empty, rows, named)
-        n = n_rows(arguments)
-        if n is None:
-            self._empty.copy().update(**arguments)  # says which is too short
-            raise ValueError("all columns must have a value for each row")
+        arguments, n = self._checked(rows, named)
         with self._lock:
             if self._by_rows:
                 if timestamps is not None:
@@ -133,7 +130,31 @@ class Windowed(Packed):
             else:
                 self._add_by_time(arguments, n, timestamps)
 
-    def _add_by_time(self, arguments: dict[str, Any], n: int, timestamps: Any) -> None:
+    def _asked(self) -> dict[str, inspect.Parameter]:
+        """Return the parameters of `_take`, by name: the times, and what the accumulators ask."""
+        if self._by_rows:
+            raise ValueError("windows by row count depend on the order of all rows; pass every")
+        times = inspect.Parameter("timestamps", inspect.Parameter.KEYWORD_ONLY)
+        return {**inspect.signature(self._empty.update).parameters, "timestamps": times}
+
+    def _take(self, *, timestamps: Any, **named: Any) -> None:
+        """Add rows of a table by time; they are in no order of arrival, so that none is late."""
+        arguments, n = self._checked((), named)
+        with self._lock:
+            self._add_by_time(arguments, n, timestamps, may_be_late=False)
+
+    def _checked(self, rows: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        """Return the arguments of the accumulators by name, and how many rows they have."""
+        arguments = named_arguments(self._empty, rows, named)
+        n = n_rows(arguments)
+        if n is None:
+            self._empty.copy().update(**arguments)  # says which is too short
+            raise ValueError("all columns must have a value for each row")
+        return arguments, n
+
+    def _add_by_time(
+        self, arguments: dict[str, Any], n: int, timestamps: Any, *, may_be_late: bool = True
+    ) -> None:
         if timestamps is None:
             raise TypeError("timestamps are missing: windows by time need one for each row")
         stamps = self._grid.numbers(timestamps)
@@ -143,7 +164,7 @@ class Windowed(Packed):
             self._empty.copy().update(**arguments)
             return
         panes = self._grid.pane(stamps)
-        late = self._grid.late_rows(stamps, self._latest)
+        late = self._grid.late_rows(stamps, self._latest) if may_be_late else np.arange(0)
         if late.size and self._late == "raise":
             raise ValueError(
                 f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "

@@ -7,8 +7,11 @@ keeps one answer for each partition, and so no row is counted twice or lost. The
 `dask`, `spark`, `ray` and `local` return is, to the last bit, that of one machine.
 
 Columns are named as for `calibrant.io.scan`: ``label``, ``prob``, ``weight``, ``group``, ``low``
-and ``high`` with ``level``, ``sets``; labels that are no codes need ``classes``. Columns
-that are not named are not looked at, since each partition would guess on its own.
+and ``high`` with ``level``, ``sets``, ``timestamp``; labels that are no codes need ``classes``.
+Columns that are not named are not looked at, since each partition would guess on its own.
+
+`streaming.Windowed` by time takes a ``timestamp``. Partitions come in any order, so no row is late:
+the windows are those of one stream whose rows come in the order of time.
 
 In a worker each call uses one thread: engines already start a worker for each processor.
 """
@@ -26,6 +29,7 @@ from typing import Any
 from calibrant import _core
 from calibrant._grouped import Grouped
 from calibrant._state import restore
+from calibrant._windowed import Windowed
 from calibrant.io import Batch, scan
 
 __all__ = ["Spec", "combine", "dask", "finish", "local", "partial", "ray", "spark"]
@@ -33,7 +37,7 @@ __all__ = ["Spec", "combine", "dask", "finish", "local", "partial", "ray", "spar
 #: States that one task merges: enough to make the tree flat, few enough to be sent at once.
 FAN_IN = 16
 #: The roles that hold names of columns; the others are settings.
-_COLUMN_ROLES = ("label", "prob", "weight", "group", "low", "high", "sets")
+_COLUMN_ROLES = ("label", "prob", "weight", "group", "low", "high", "sets", "timestamp")
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,11 @@ class Spec:
         """Add the rows of a table to an accumulator; what ``update`` asks for by name it gets."""
         given = scan(_only(table, self.columns), **self.roles)
         first_row = 0
+        update = total._take if isinstance(total, Windowed) else total.update
         for batch in given:
             arguments = _arguments(total, batch, omit=given.missing == "skip")
             try:
-                total.update(**arguments)
+                update(**arguments)
             except (TypeError, ValueError) as error:
                 raise given.named_error(error, given.name, first_row) from error
             first_row += batch.n
@@ -84,7 +89,7 @@ class Spec:
 
 def _arguments(total: Any, batch: Batch, *, omit: bool) -> dict[str, Any]:
     """Return what ``update`` asks for by name, of what the batch has."""
-    asked = total._asked() if isinstance(total, Grouped) else _parameters(total)
+    asked = total._asked() if isinstance(total, (Grouped, Windowed)) else _parameters(total)
     rows = {part.name: getattr(batch, part.name) for part in fields(Batch)}
     kept = {name: rows[name] for name in asked if rows.get(name) is not None}
     for name, parameter in asked.items():

@@ -21,6 +21,7 @@ from calibrant.io._passes import Mergeable, reduce_parts
 from calibrant.io._roles import Roles, find_roles
 from calibrant.io._sets import check_sets
 from calibrant.io._sources import open_source
+from calibrant.io._timestamps import check_timestamps
 
 __all__ = ["Batch", "Missing", "Roles", "Scan", "scan"]
 
@@ -155,7 +156,7 @@ class Scan:
             text = text.replace(f"intervals{end}", f"column {', '.join(names)!r}")
         prob = ", ".join(roles.prob)
         arguments = {"y_true": roles.label, "y_proba": prob, "sample_weight": roles.weight}
-        arguments |= {"groups": roles.group, "sets": roles.sets}
+        arguments |= {"groups": roles.group, "sets": roles.sets, "timestamps": roles.timestamp}
         for argument, column in arguments.items():
             text = re.sub(rf"\b{argument}\b", f"column {column!r}", text)
         text = re.sub(r"^truth\b", f"column {', '.join(roles.draws.truth)!r}", text)
@@ -201,6 +202,7 @@ def scan(
     weight: str | None = None,
     group: str | None = None,
     sets: str | None = None,
+    timestamp: str | None = None,
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
@@ -231,6 +233,9 @@ def scan(
     sets : str, optional
         The column of prediction sets: lists of classes, or whole numbers in which bit c stands
         for class c.
+    timestamp : str, optional
+        The column of the time of each row, for `calibrant.streaming.Windowed`: dates, which are
+        taken in UTC where they have a time zone, or numbers; never guessed.
     low, high : str or sequence of str, optional
         The columns of lower and of upper bounds of prediction intervals, one for each level.
     level : float or sequence of float, optional
@@ -258,10 +263,12 @@ def scan(
         raise ValueError(f"missing must be 'refuse' or 'skip', got {missing!r}")
     source = open_source(table)
     roles = find_roles(
-        source, label=label, prob=prob, weight=weight, group=group, sets=sets, low=low, high=high,
-        level=level, truth=truth, draws=draws,
+        source, label=label, prob=prob, weight=weight, group=group, sets=sets, timestamp=timestamp,
+        low=low, high=high, level=level, truth=truth, draws=draws,
     )  # fmt: skip
     _check_kinds(source, roles)
+    if roles.timestamp is not None:
+        check_timestamps(source, roles.timestamp)
     if roles.sets is not None:
         check_sets(source, roles.sets)
     return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)

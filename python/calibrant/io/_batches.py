@@ -14,6 +14,7 @@ from calibrant.io._matrices import side_by_side
 from calibrant.io._parts import Columns, Source
 from calibrant.io._roles import Roles
 from calibrant.io._sets import as_sets
+from calibrant.io._timestamps import as_timestamps
 
 __all__ = ["Batch", "Reading", "choose_classes", "count_missing"]
 
@@ -34,6 +35,7 @@ class Batch:
     n: int = 0
     truth: Any = None
     draws: Any = None
+    timestamps: Any = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class Reading:
         sets = None if roles.sets is None else as_sets(columns[roles.sets])
         truth, draws = as_draws(columns, roles.draws) if roles.draws.truth else (None, None)
         n = len(columns[roles.label])
-        return Batch(label, y_proba, weight, group, intervals, sets, n, truth, draws)
+        stamps = None if roles.timestamp is None else as_timestamps(columns[roles.timestamp])
+        return Batch(label, y_proba, weight, group, intervals, sets, n, truth, draws, stamps)
 
 
 def _codes(label: Any, classes: tuple[Any, ...], n_columns: int) -> Any:

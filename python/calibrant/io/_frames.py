@@ -77,7 +77,7 @@ class PandasFrame:
                     f"{self.name}: there are two columns {str(name)!r}; rename or drop one of them"
                 )
             dtype = self._frame.dtypes.iloc[place]
-            kind = array_kind(np.dtype(dtype.kind if dtype.kind in "biuf" else "O"))
+            kind = array_kind(dtype)
             kinds[str(name)] = "text" if kind == "other" and _is_text(dtype) else kind
         return kinds
 

@@ -40,7 +40,7 @@ class Roles:
         each class. None: there are intervals, sets or draws only.
     intervals : IntervalRoles
     draws : DrawRoles
-    weight, group, sets : str or None
+    weight, group, sets, timestamp : str or None
     found : dict of str
         By role: "given", or "guessed from its name" and the like.
     """
@@ -53,13 +53,14 @@ class Roles:
     intervals: IntervalRoles = field(default_factory=IntervalRoles)
     draws: DrawRoles = field(default_factory=DrawRoles)
     found: dict[str, str] = field(default_factory=dict)
+    timestamp: str | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that must be read, each once."""
         bounds = (*self.intervals.low, *self.intervals.high)
         named = (self.label, *self.prob, self.weight, self.group, self.sets, *bounds)
-        named = (*named, *self.draws.columns)
+        named = (*named, *self.draws.columns, self.timestamp)
         return tuple(dict.fromkeys(name for name in named if name is not None))
 
     @property
@@ -71,7 +72,7 @@ class Roles:
 
     def lines(self) -> Iterator[str]:
         """Say it as text, a line for each role."""
-        for role in ("label", "prob", "weight", "group", "sets"):
+        for role in ("label", "prob", "weight", "group", "sets", "timestamp"):
             value = getattr(self, role)
             if value and role in self.found:
                 names = value if isinstance(value, str) else ", ".join(value)
@@ -89,6 +90,7 @@ class Roles:
             "sets": self.sets,
             "intervals": self.intervals.to_dict(),
             **({"draws": self.draws.to_dict()} if self.draws.truth else {}),
+            **({"timestamp": self.timestamp} if self.timestamp else {}),
             "found": dict(self.found),
         }
 
@@ -101,6 +103,7 @@ def find_roles(
     weight: str | None = None,
     group: str | None = None,
     sets: str | None = None,
+    timestamp: str | None = None,
     low: str | Sequence[str] | None = None,
     high: str | Sequence[str] | None = None,
     level: float | Sequence[float] | None = None,
@@ -115,17 +118,20 @@ def find_roles(
     if truth or draws:
         return _beside_draws(
             source, given_draws(kinds, truth or (), draws or ()), label=label, prob=prob,
-            weight=weight, group=group, sets=sets, low=low, high=high, level=level,
+            weight=weight, group=group, sets=sets, timestamp=timestamp, low=low, high=high,
+            level=level,
         )  # fmt: skip
     found: dict[str, str] = {}
-    given = {"label": label, "weight": weight, "group": group, "sets": sets}
+    given = {
+        "label": label, "weight": weight, "group": group, "sets": sets, "timestamp": timestamp,
+    }  # fmt: skip
     for role, name in given.items():
         if name is not None:
             known_column(source, name)
             found[role] = "given"
     intervals = _find_intervals(source, low, high, level, set(given.values()))
     if weight is None:
-        weight = _by_name(kinds, _WEIGHTS, {label, group, sets}, _NUMBERS)
+        weight = _by_name(kinds, _WEIGHTS, {label, group, sets, timestamp}, _NUMBERS)
         if weight is not None:
             found["weight"] = "guessed from its name"
     probs = (prob,) if isinstance(prob, str) else tuple(prob or ())
@@ -133,7 +139,7 @@ def find_roles(
         sets = _by_name(kinds, _SETS, {label, group, *probs}, _LISTS)
         if sets is not None:
             found["sets"] = "guessed from its name"
-    others = {weight, group, sets, *intervals.low, *intervals.high}
+    others = {weight, group, sets, timestamp, *intervals.low, *intervals.high}
     if prob is not None:
         for name in probs:
             known_column(source, name)
@@ -146,7 +152,7 @@ def find_roles(
         label, found["label"] = _guess_label(source, {*probs, *others}, is_number=is_number)
     if label in probs:
         raise ValueError(f"{source.name}: column {label!r} cannot be label and probability at once")
-    return Roles(label, probs, weight, group, sets, intervals, found=found)
+    return Roles(label, probs, weight, group, sets, intervals, found=found, timestamp=timestamp)
 
 
 def _beside_draws(
@@ -167,6 +173,7 @@ def _beside_draws(
     roles = Roles(
         draws.truth[0] if label is None else label, probs, others["weight"], others["group"],
         others["sets"], intervals, draws, {role: "given" for role, name in given.items() if name},
+        others["timestamp"],
     )  # fmt: skip
     for name in roles.columns:
         known_column(source, name)
