@@ -1,0 +1,76 @@
+"""Brier and log score of many groups, beside a polars and a pandas group-by of the same two.
+
+`Scores` sums the spherical score besides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench.task import Peer, Task
+from bench.tasks.predictions import binary
+from calibrant.streaming import Grouped, Scores
+
+ROWS_A_GROUP = 100
+
+
+def keyed(n):
+    return (*binary(n), np.random.default_rng(0).integers(0, n // ROWS_A_GROUP, n))
+
+
+def by_calibrant(y, p, keys):
+    groups = Grouped(Scores)
+    groups.update(y, p, groups=keys)
+    return groups.metric("brier"), groups.metric("log")
+
+
+def polars_table(y, p, keys):
+    import polars
+
+    return (polars.DataFrame({"y": y, "p": p, "key": keys}),)
+
+
+def by_polars(table):
+    import polars as pl
+
+    of_truth = pl.when(pl.col("y") == 1).then(pl.col("p")).otherwise(1 - pl.col("p"))
+    miss = pl.col("p") - pl.col("y")
+    scores = table.lazy().select("key", brier=miss * miss, log=-of_truth.log())
+    means = scores.group_by("key").agg(pl.col("brier").mean(), pl.col("log").mean())
+    found = means.sort("key").collect()
+    return found["brier"].to_numpy(), found["log"].to_numpy()
+
+
+def pandas_table(y, p, keys):
+    import pandas
+
+    return (pandas.DataFrame({"y": y, "p": p, "key": keys}),)
+
+
+def by_pandas(frame):
+    import pandas
+
+    miss, of_truth = frame.p - frame.y, np.where(frame.y == 1, frame.p, 1 - frame.p)
+    scores = pandas.DataFrame({"key": frame.key, "brier": miss * miss, "log": -np.log(of_truth)})
+    found = scores.groupby("key").mean()
+    return found["brier"].to_numpy(), found["log"].to_numpy()
+
+
+def without_groups(y, p, keys):  # noqa: ARG001
+    total = Scores()
+    total.update(y, p)
+    return total
+
+
+TASKS = (
+    Task(
+        "Grouped(Scores), 100 rows a group",
+        keyed,
+        by_calibrant,
+        (
+            Peer("polars", by_polars, needs="polars", prepare=polars_table),
+            Peer("pandas", by_pandas, needs="pandas", prepare=pandas_table),
+            Peer("Scores without groups", without_groups, yardstick=True),
+        ),
+    ),
+)
