@@ -101,8 +101,8 @@ def slow_drop_ins(results: Results) -> str:
     slow = {name: x for name, x in drop_in(results, 1).items() if x < 10}
     names = ", ".join(f"`{name}` {x:.1f}" for name, x in sorted(slow.items(), key=lambda i: i[1]))
     return (
-        f"{len(slow)} of {len(drop_in(results, 1))} are below, since they sort, or read memory once "
-        f"and sum exactly: {names}"
+        f"{len(slow)} of {len(drop_in(results, 1))} are below, since they sort, or read memory "
+        f"once and sum exactly: {names}"
     )
 
 
@@ -263,7 +263,8 @@ BARS = (
 
 #: Bars that are no figures: what is required, and the tests that fail without it.
 TESTED = (
-    ("the same bits for any batches, merges, threads and instruction sets", "tests/test_invariants.py"),
+    ("the same bits for any batches, merges, threads and instruction sets",
+     "tests/test_invariants.py"),
     ("a weight of k is k rows, to the bit", "tests/test_invariants.py"),
     ("generalized means within 2 ulp of a rational reference", "tests/test_means_accuracy.py"),
     ("logarithm and exponential within 1 ulp, subnormals included; the power for |m| up to 15",
@@ -272,7 +273,8 @@ TESTED = (
     ("certified bounds of score tables hold the exact value", "tests/test_score_table.py"),
     ("KS and Kuiper equal a rational reference, p-values are uniform", "tests/test_walks.py"),
     ("HSIC equals a direct sum over pairs to 1e-12", "tests/test_dependence.py"),
-    ("a report opens in a browser at 400 and 1400 px without errors", "tests/test_report_browser.py"),
+    ("a report opens in a browser at 400 and 1400 px without errors",
+     "tests/test_report_browser.py"),
     ("damaged files end in one line that names the file", "tests/test_commands.py"),
     ("drop-in functions equal the real packages to 1e-12, with their errors",
      "tests/test_compat_mapie.py"),

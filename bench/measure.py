@@ -5,6 +5,7 @@ Runs in one process; `runner` gives every task a process of its own.
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import math
@@ -15,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import calibrant
-
 from bench.memory import with_peak
 from bench.task import Data, Peer, Task, bytes_of, compared
 
@@ -191,22 +191,28 @@ class Round:
         return records
 
 
+def warm_up(
+    task: Task, n: int, contenders: list[Contender], begin: Callable[[int, str], None]
+) -> None:
+    """Imports, compilers and threads start before the clock does."""
+    few = task.make(min(100, n) if task.sizes[0] > 100 else task.sizes[0])
+    for contender in contenders:
+        begin(0, contender.who)
+        with contextlib.suppress(Exception):  # it fails again, and is recorded, with the first size
+            contender.call(*contender.ready(few))
+
+
 def measure(
     task: Task,
     sizes: tuple[int, ...],
     settings: Settings,
-    begin: Callable[[int, str], None] = lambda n, who: None,
+    begin: Callable[[int, str], None] = lambda *_: None,
 ) -> Iterator[Record]:
     """Yield the records of a task, size by size; `begin` is told who is about to run."""
     contenders, absent = contenders_of(task, settings)
     yield from absent
-    few = task.make(min(100, sizes[0]) if task.sizes[0] > 100 else task.sizes[0])
-    for contender in contenders:  # imports, compilers and threads start before the clock does
-        begin(0, contender.who)
-        try:
-            contender.call(*contender.ready(few))
-        except Exception:
-            continue  # it fails again, and is recorded, with the first size
+    if settings.budget:
+        warm_up(task, sizes[0], contenders, begin)
     gc.freeze()  # modules are there to stay: collecting garbage need not look at them again
     for n in sizes:
         yield from Round(task, n, settings).run(contenders, begin)

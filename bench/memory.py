@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import resource
@@ -20,10 +21,8 @@ def status_bytes(key: str) -> int:
 def hand_back() -> None:
     """Give freed memory back to the system, so that the next call has to ask for its own."""
     gc.collect()
-    try:
+    with contextlib.suppress(AttributeError, OSError):  # not the GNU library
         ctypes.CDLL(None).malloc_trim(0)
-    except (AttributeError, OSError):
-        pass  # not the GNU library
 
 
 def with_peak(call: Callable[[], Any]) -> tuple[Any, int]:

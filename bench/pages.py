@@ -48,6 +48,9 @@ def performance(results: Results, pictures: list[str]) -> str:
         tables.growth(results),
         "### Memory",
         shown.get("performance_memory", ""),
+        "### Small calls, and files",
+        tables.small_calls(results),
+        tables.files(results),
     ]
     return "\n\n".join(part for part in parts if part)
 

@@ -21,10 +21,10 @@ def peer_styles(results: Results, palette: Any) -> dict[str, dict[str, Any]]:
     names = list(dict.fromkeys(
         family(peer.name) for _, peer, _ in pairs(results) if not peer.yardstick
     ))  # fmt: skip
-    colours = palette.series
+    colours = palette.series[1:]  # the first is calibrant's
     return {
         name: {
-            "color": colours[(i + 1) % len(colours)],
+            "color": colours[i % len(colours)],
             "marker": MARKERS[(i // len(colours)) % len(MARKERS)],
         }
         for i, name in enumerate(names)

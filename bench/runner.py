@@ -16,6 +16,8 @@ from bench.measure import Record, Settings
 from bench.task import Task
 
 ROOT = Path(__file__).parent.parent
+#: Seconds without a word from a process, and calls at the cap, after which it is given up.
+SILENCE, CALLS = 60, 6
 
 
 def lines_of(descriptor: int) -> queue.Queue[str | None]:
@@ -50,7 +52,7 @@ def start(task: Task, sizes: tuple[int, ...], settings: Settings) -> tuple[subpr
 def run_once(task: Task, sizes: tuple[int, ...], settings: Settings) -> Iterator[Record]:
     """Yield the records of one process; the last one says who hung or killed it, if anybody did."""
     process, reading = start(task, sizes, settings)
-    lines, patience = lines_of(reading), 60 + 6 * settings.cap
+    lines, patience = lines_of(reading), SILENCE + CALLS * settings.cap
     n, who = sizes[0], "calibrant"
     try:
         while True:
@@ -63,7 +65,7 @@ def run_once(task: Task, sizes: tuple[int, ...], settings: Settings) -> Iterator
                 break
             record = json.loads(line)
             if "begin" in record:
-                n, who = record["begin"]
+                n, who = record["begin"][0] or n, record["begin"][1]
             else:
                 yield record
         errors = process.communicate(timeout=10)[1].strip().splitlines()
@@ -72,6 +74,8 @@ def run_once(task: Task, sizes: tuple[int, ...], settings: Settings) -> Iterator
             yield {"task": task.name, "n": n, "who": who, "status": f"died: {why}"[:200]}
     finally:
         process.kill()
+        if process.stderr is not None:
+            process.stderr.close()
         process.wait()
 
 

@@ -25,9 +25,9 @@ README_TASKS = (
 
 
 def size_text(n: int) -> str:
-    """10^7, or 4,000."""
+    """10⁷, or 4,000."""
     power = round(math.log10(n))
-    return f"10^{power}" if n == 10**power and n >= 1000 else f"{n:,}"
+    return f"10{'⁰¹²³⁴⁵⁶⁷⁸⁹'[power]}" if n == 10**power and n >= 10**4 else f"{n:,}"
 
 
 def time_text(seconds: float) -> str:
@@ -146,6 +146,25 @@ def growth(results: Results) -> str:
             rows.append([name, *("" if math.isnan(x) else number(x) for x in found)])
     header = "ns per row | " + " | ".join(size_text(n) for n in sizes)
     return lines_of(header, rows, "lrrrrrr")
+
+
+def small_calls(results: Results) -> str:
+    found = results.probes.get("small calls", {}).get("microseconds", {})
+    rows = [[f"`{name}`", f"{value:.3g} µs"] for name, value in found.items()]
+    return lines_of("100 rows | a call", rows, "lr") if rows else ""
+
+
+def files(results: Results) -> str:
+    """What `calibrant score` takes beside merely reading the file, each a process of its own."""
+    found = results.probes.get("parquet", {})
+    if not found or "failed" in found:
+        return ""
+    rows = [
+        [name, f"{r['seconds']:.3g} s", f"{r['processor_seconds']:.3g} s", memory_text(r["bytes"])]
+        for name, r in found.items()
+    ]
+    n = size_text(next(iter(found.values()))["rows"])
+    return lines_of(f"{n} rows of Parquet | time | of all processors | memory", rows, "lrrr")
 
 
 def readme(results: Results) -> str:

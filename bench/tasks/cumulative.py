@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import calibrant
-from bench.task import TO_1E8, Peer, Task
+from bench.task import TO_1E6, TO_1E8, Peer, Task
 from bench.tasks.predictions import binary
 from calibrant import _core
 
@@ -55,6 +55,25 @@ def crowded(name):
     )
 
 
+def in_groups(n):
+    return (*binary(n), np.random.default_rng(8).integers(0, 100, n))
+
+
+def as_a_subset(data, found):
+    y, p, keys = data
+    assert found.ks.groups[7] == calibrant.ks_test(y, p, subset=keys == 7)
+
+
+def statistics(n):
+    return (np.random.default_rng(1).uniform(0.05, 4, n),)
+
+
+def mapie_law(x):
+    from mapie.metrics.calibration import kolmogorov_smirnov_cdf
+
+    return [kolmogorov_smirnov_cdf(value) for value in x.tolist()]
+
+
 TASKS = (
     Task(
         "spiegelhalter_test",
@@ -76,6 +95,29 @@ TASKS = (
         ),
         answer=lambda found: (found.ks.pvalue, found.kuiper.pvalue),
         sizes=TO_1E8,
+    ),
+    Task(
+        "cumulative_tests, 100 groups",
+        in_groups,
+        lambda y, p, keys: calibrant.cumulative_tests(y, p, groups=keys),
+        (
+            Peer(
+                "the same without groups",
+                lambda y, p, keys: calibrant.cumulative_tests(y, p),  # noqa: ARG005
+                yardstick=True,
+            ),
+        ),
+        check=as_a_subset,
+        sizes=TO_1E6,
+    ),
+    Task(
+        "brownian_sup_cdf",
+        statistics,
+        calibrant.brownian_sup_cdf,
+        (Peer("MAPIE", mapie_law, needs=MAPIE, atol=1e-9),),
+        sizes=TO_1E6[:2],
+        limit=10**6,
+        unit="values",
     ),
     *(crowded(name) for name in CROWDED),
 )  # fmt: skip

@@ -25,9 +25,9 @@ def by_calibrant(y, p, keys):
 
 
 def polars_table(y, p, keys):
-    import polars
+    import polars as pl
 
-    return (polars.DataFrame({"y": y, "p": p, "key": keys}),)
+    return (pl.DataFrame({"y": y, "p": p, "key": keys}),)
 
 
 def by_polars(table):
@@ -42,16 +42,16 @@ def by_polars(table):
 
 
 def pandas_table(y, p, keys):
-    import pandas
+    import pandas as pd
 
-    return (pandas.DataFrame({"y": y, "p": p, "key": keys}),)
+    return (pd.DataFrame({"y": y, "p": p, "key": keys}),)
 
 
 def by_pandas(frame):
-    import pandas
+    import pandas as pd
 
     miss, of_truth = frame.p - frame.y, np.where(frame.y == 1, frame.p, 1 - frame.p)
-    scores = pandas.DataFrame({"key": frame.key, "brier": miss * miss, "log": -np.log(of_truth)})
+    scores = pd.DataFrame({"key": frame.key, "brier": miss * miss, "log": -np.log(of_truth)})
     found = scores.groupby("key").mean()
     return found["brier"].to_numpy(), found["log"].to_numpy()
 

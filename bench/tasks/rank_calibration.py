@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.task import Peer, Task
-from calibrant import _core
+from calibrant import _core, rank_calibration
 
 
 def band(n):
@@ -32,6 +32,15 @@ def allowance(counts):
     return {"rtol": 0, "atol": counts / 1000 + 1e-9}
 
 
+def uniform_ranks(n):
+    return np.random.default_rng(0).integers(0, 100, n), 99
+
+
+def is_calibrated(data, found):
+    assert found.verdict.startswith("calibrated")
+    assert found.n == len(data[0])
+
+
 TASKS = (
     Task(
         "gamma of the band, N = K",
@@ -50,6 +59,15 @@ TASKS = (
         answer=lambda found: [np.asarray(side) / (len(side) + 1) for side in found[2:]],
         sizes=(1000,),
         limit=1000,
+        unit="ranks",
+    ),
+    Task(
+        "rank_calibration, 99 draws, the band known",
+        uniform_ranks,
+        rank_calibration,
+        check=is_calibrated,
+        sizes=(10**3, 10**4, 10**5),
+        limit=10**6,
         unit="ranks",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ import numpy as np
 import calibrant
 from bench.machine import cores
 from bench.task import Peer, Task
+from calibrant import streaming
 
 DRAWS = 1000
 POOL = ThreadPoolExecutor(cores())
@@ -28,6 +29,27 @@ def points(n):
 def reading(draws, truth):  # noqa: ARG001
     """All cores add up the bytes."""
     return list(POOL.map(np.sum, np.array_split(draws.reshape(-1).view(np.int64), cores())))
+
+
+def draws_first(n):
+    draws, truth = posterior(n)
+    return np.ascontiguousarray(draws.T), truth
+
+
+def all_counts(draws, truth):
+    total = streaming.Ranks(DRAWS)
+    total.update(draws, truth)
+    return total.counts[0]
+
+
+def numpy_counts(draws, truth):
+    return np.bincount((draws < truth[:, None]).sum(1), minlength=DRAWS + 1)
+
+
+def same_counts(data, counts):
+    np.testing.assert_array_equal(
+        counts, np.bincount(calibrant.sbc_ranks(*data), minlength=DRAWS + 1)
+    )
 
 
 def within_ties(data, ranks):
@@ -56,6 +78,36 @@ TASKS = (
         check=within_ties,
         sizes=(10**3, 10**4, 10**5),
         limit=10**6,
+        unit="pairs",
+    ),
+    Task(
+        "sbc_ranks, draws first",
+        draws_first,
+        lambda draws, truth: calibrant.sbc_ranks(draws, truth, axis=0),
+        (
+            Peer(
+                "NumPy", lambda draws, truth: (draws < truth).sum(0), rtol=0, atol=3,
+                differs="ties count as not less, where ours are broken uniformly",
+            ),
+        ),
+        sizes=(10**3, 10**4),
+        limit=10**5,
+        unit="pairs",
+    ),
+    Task(
+        "streaming.Ranks, 1,000 draws",
+        posterior,
+        all_counts,
+        (
+            Peer(
+                "NumPy", numpy_counts, answer=np.sum,
+                differs="ties count as not less; only the totals are compared",
+                expected=lambda draws, truth: len(truth),  # noqa: ARG005
+            ),
+        ),
+        check=same_counts,
+        sizes=(10**3, 10**4),
+        limit=10**5,
         unit="pairs",
     ),
     Task(

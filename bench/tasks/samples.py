@@ -6,6 +6,7 @@ import numpy as np
 
 import calibrant
 from bench.task import Peer, Task
+from calibrant import streaming
 
 
 def two_samples(n, d=64):
@@ -36,6 +37,12 @@ def vendi(x):
     from vendi_score.vendi import score_dual
 
     return score_dual(x, normalize=True)
+
+
+def moments(rows):
+    state = streaming.Moments(rows.shape[1])
+    state.update(rows)
+    return state.result()
 
 
 TASKS = (
@@ -78,6 +85,20 @@ TASKS = (
         calibrant.frechet_distance,
         (Peer("SciPy, by sqrtm", by_sqrtm, needs="scipy.linalg", rtol=1e-6),),
         sizes=(20, 50, 100, 10**4),
+        limit=10**5,
+    ),
+    Task(
+        "streaming.Moments, 64 dimensions",
+        lambda n: two_samples(n)[:1],
+        moments,
+        (
+            Peer(
+                "NumPy", lambda rows: np.cov(rows, rowvar=False), rtol=0, atol=1e-11,
+                differs="np.cov rounds; ours are exact sums of products",
+            ),
+        ),
+        answer=lambda found: found.covariance,
+        sizes=(10**3, 10**4),
         limit=10**5,
     ),
     Task(
