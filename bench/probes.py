@@ -12,9 +12,9 @@ from bench.runner import ROOT
 #: Modules with a function `measure(quick=...)`, by what it measures, with seconds at most.
 PROBES = {
     "small calls": ("bench.small_calls", 120),
-    "drop-in": ("bench.compat", 400),
-    "parquet": ("bench.score_parquet", 400),
-    "soak": ("bench.soak", 400),
+    "drop-in": ("bench.compat", 600),
+    "parquet": ("bench.score_parquet", 600),
+    "soak": ("bench.soak", 600),
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from bench.bars import BARS, TESTED, Bar
+from bench.bar import Bar
+from bench.bars import BARS, TESTED
 from bench.measure import Record
 from bench.results import Results
 from bench.task import Peer, Task

@@ -161,7 +161,8 @@ def test_bars_are_read_from_what_is_there():
 
 
 def test_bars_met_and_not():
-    from bench.bars import BARS, Bar
+    from bench.bar import Bar
+    from bench.bars import BARS
     from bench.results import Results
     from bench.tables import bars
 

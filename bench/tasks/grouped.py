@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.task import Peer, Task
 from bench.tasks.predictions import binary
-from calibrant.streaming import Grouped, Scores
+from calibrant.streaming import Grouped, Reliability, RiskProfile, Scores, Spiegelhalter
 
 ROWS_A_GROUP = 100
 
@@ -56,10 +56,37 @@ def by_pandas(frame):
     return found["brier"].to_numpy(), found["log"].to_numpy()
 
 
-def without_groups(y, p, keys):  # noqa: ARG001
-    total = Scores()
-    total.update(y, p)
-    return total
+def without_groups(make):
+    def call(y, p, keys):  # noqa: ARG001
+        total = make()
+        total.update(y, p)
+        return total
+
+    return call
+
+
+def of_each(make):
+    """Any accumulator by groups, beside the same without."""
+
+    def by_groups(y, p, keys):
+        groups = Grouped(make)
+        groups.update(y, p, groups=keys)
+        return groups
+
+    def as_a_selection(data, groups):
+        y, p, keys = data
+        alone = make()
+        alone.update(y[keys == 3], p[keys == 3])
+        assert groups[3] == alone
+
+    return Task(
+        f"Grouped({make.__name__}), 100 rows a group",
+        keyed,
+        by_groups,
+        (Peer(f"{make.__name__} without groups", without_groups(make), yardstick=True),),
+        check=as_a_selection,
+        sizes=(10**3, 10**5, 10**7),
+    )
 
 
 TASKS = (
@@ -70,7 +97,8 @@ TASKS = (
         (
             Peer("polars", by_polars, needs="polars", prepare=polars_table),
             Peer("pandas", by_pandas, needs="pandas", prepare=pandas_table),
-            Peer("Scores without groups", without_groups, yardstick=True),
+            Peer("Scores without groups", without_groups(Scores), yardstick=True),
         ),
     ),
+    *(of_each(make) for make in (RiskProfile, Reliability, Spiegelhalter)),
 )
