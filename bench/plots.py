@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.results import Results
-from bench.tables import pairs, size_text
+from bench.tables import FROM_MEMORY, pairs, size_text
 from bench.task import TO_1E8
 from bench.tasks import TASKS
 from calibrant.plotting import style
@@ -94,7 +94,7 @@ def reading(results: Results, plt: Any, palette: Any) -> Any:
     for name in results.measured():
         n = results.sizes(name)[-1]
         record = results.record(name, n)
-        if record and record["bytes"] >= 2**23:
+        if record and record["bytes"] >= FROM_MEMORY:
             share = record["bytes"] / record["seconds"] / rate
             rows.append((share, f"{name}, {size_text(n)}"))
     rows.sort()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 
 from bench.bar import Bar
@@ -11,6 +12,9 @@ from bench.measure import Record
 from bench.results import Results
 from bench.task import Peer, Task
 from bench.tasks import TASKS
+
+#: Bytes from which on data come from memory, not from a cache, so that reading is a measure.
+FROM_MEMORY = 2**26
 
 #: Rows of the README, by task; each with its peers, at the largest size that they reach.
 README_TASKS = (
@@ -76,10 +80,15 @@ def losses(results: Results) -> str:
         return "None in this run."
     rows = [
         [task.name, size_text(n), time_text(results.seconds_of(task.name, n)), peer.name,
-         time_text(results.seconds_of(task.name, n, peer.name)), f"{ratio:.2f}"]
+         time_text(results.seconds_of(task.name, n, peer.name)), f"{ratio:.2g}"]
         for ratio, task, peer, n in sorted(found, key=lambda row: row[0])
     ]  # fmt: skip
     return lines_of("task | n | calibrant | faster | its time | ratio", rows, "lrrlrr")
+
+
+def raised(text: str) -> str:
+    """10^7 as 10⁷."""
+    return re.sub(r"10\^(\d)", lambda found: size_text(10 ** int(found[1])), text)
 
 
 def figure(bar: Bar, value: float) -> str:
@@ -93,7 +102,7 @@ def bars(results: Results) -> str:
     for bar in order:
         met = bar.met(results)
         rows.append([
-            bar.what, f"{bar.sense} {figure(bar, bar.limit)}",
+            raised(bar.what), f"{bar.sense} {figure(bar, bar.limit)}",
             "not measured" if met is None else figure(bar, bar.value(results)),
             {True: "met", False: "**not met**", None: ""}[met],
             bar.reason(results) if met is False else "",
@@ -109,7 +118,7 @@ def of_reading(results: Results, record: Record) -> str:
     """The share of the speed at which all threads can read memory, where caches do not help."""
     rate = results.bandwidth.get(str(results.most_threads), math.nan)
     share = record["bytes"] / record["seconds"] / rate
-    return f"{share:.0%}" if record["bytes"] >= 2**26 and not math.isnan(share) else ""
+    return f"{share:.0%}" if record["bytes"] >= FROM_MEMORY and not math.isnan(share) else ""
 
 
 def beside_row(results: Results, task: Task, peer: Peer, n: int) -> list[str]:
