@@ -36,6 +36,7 @@ def of(y_true, y_proba):
     return accumulator
 
 
+# %% Three forecasters
 # A hundred thousand yes/no events. Everybody sees the same evidence; the over-confident
 # forecaster makes too much of it, the under-confident one too little.
 rng = np.random.default_rng(2017)
@@ -62,6 +63,7 @@ print(f"""
   A bar that stretches both ways is over-confident, one that shrinks is under-confident.
 """)
 
+# %% One result
 # The same rows, split and put together again in every way we can think of.
 y_proba = forecasts["calibrated"]
 whole = of(y_true, y_proba)

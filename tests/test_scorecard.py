@@ -368,6 +368,27 @@ def test_coverage_of_a_miscalibrated_model():
     assert min(held.values()) >= 270, held
 
 
+@pytest.mark.parametrize("n", [40, 400, 4000])
+def test_intervals_of_errors_hold_0_for_a_calibrated_model(n):
+    """95% of 200 are 190; 178 is 4 sigma less. A bootstrap alone holds it some 70 times."""
+    rng = np.random.default_rng(n)
+    held = dict.fromkeys(("ece", "mce", "reliability"), 0)
+    for _ in range(200):
+        p = rng.beta(0.7, 0.5, n)
+        card = scorecard(rng.random(n) < p, p)
+        for name in held:
+            held[name] += getattr(card, name).low == 0.0
+    assert min(held.values()) >= 178, held
+
+
+def test_an_error_beyond_chance_is_bounded_away_from_0():
+    """All hits with p = 1/2: by chance 2^-n; the interval of an error that may be chance is not."""
+    assert scorecard(np.ones(9), np.full(9, 0.5)).ece.low > 0.4
+    assert scorecard(np.ones(3), np.full(3, 0.5)).ece.low == 0.0
+    sure_and_wrong = scorecard([1, 0], [0.0, 1.0])  # impossible if the scores are right
+    assert sure_and_wrong.ece.low == sure_and_wrong.mce.low == 1.0
+
+
 # What is undefined
 
 

@@ -20,42 +20,48 @@ struct WeightedDraw {
     double value, weight;
 };
 
-// Sums over the draws of one row, in two doubles each: the terms of CrpsTerms with weights, and
-// w, w^2 and w^2 |x - y|.
+// Sums over the draws of one row, from outside in, in two doubles each: w, w |x - y|, and the gap,
+// each w |x - y| times the weight of the draws further out, twice, and its own.
 struct WeightedTerms {
-    DoubleDouble outer, distance, weight, squares, own;
+    DoubleDouble weight, distance, gap;
 
     void add(double difference, double w) {
-        const DoubleDouble heavy = DoubleDouble{w, 0.0} * DoubleDouble{difference, 0.0};
-        outer = outer + heavy * weight;
+        const DoubleDouble own{w, 0.0}, heavy = own * DoubleDouble{difference, 0.0};
+        const DoubleDouble before = weight;
+        weight = weight + own;
+        gap = gap + heavy * (before + weight);
         distance = distance + heavy;
-        own = own + heavy * DoubleDouble{w, 0.0};
-        squares = squares + DoubleDouble{w, 0.0} * DoubleDouble{w, 0.0};
-        weight = weight + DoubleDouble{w, 0.0};
     }
 };
 
 WeightedTerms operator+(const WeightedTerms& a, const WeightedTerms& b) {
-    return {a.outer + b.outer, a.distance + b.distance, a.weight + b.weight, a.squares + b.squares,
-            a.own + b.own};
+    return {a.weight + b.weight, a.distance + b.distance, a.gap + b.gap};
+}
+
+DoubleDouble sum_of_squares(const std::vector<WeightedDraw>& draws) {
+    DoubleDouble squares;
+    for (const WeightedDraw& draw : draws) {
+        const DoubleDouble weight{draw.weight, 0.0};
+        squares = squares + weight * weight;
+    }
+    return squares;
 }
 
 double crps_of_weighted(std::vector<WeightedDraw>& draws, double y, double fair_share) {
     std::sort(draws.begin(), draws.end(), [](const WeightedDraw& a, const WeightedDraw& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
     });
-    WeightedTerms below, above;  // from outside in
+    WeightedTerms below, above;
     std::size_t i = 0, end = draws.size();
     for (; i < end && draws[i].value < y; ++i) below.add(y - draws[i].value, draws[i].weight);
     for (; end > i; --end) above.add(draws[end - 1].value - y, draws[end - 1].weight);
     const WeightedTerms all = below + above;
     const DoubleDouble square = all.weight * all.weight;
-    const DoubleDouble gap = all.outer + all.outer + all.own;
-    if (fair_share == 0.0) return (gap / square).high;
-    const DoubleDouble spread = all.weight * all.distance - gap;
-    const DoubleDouble fair = all.distance / all.weight - spread / (square - all.squares);
+    if (fair_share == 0.0) return (all.gap / square).high;
+    const DoubleDouble spread = all.weight * all.distance - all.gap;
+    const DoubleDouble fair = all.distance / all.weight - spread / (square - sum_of_squares(draws));
     const DoubleDouble share{fair_share, 0.0}, rest = DoubleDouble{1.0, 0.0} - share;
-    return (share * fair + rest * (gap / square)).high;
+    return (share * fair + rest * (all.gap / square)).high;
 }
 
 // One worker's buffers, and its way through a chunk of rows.

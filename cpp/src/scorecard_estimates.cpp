@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
 #include "calibrant/frequency.hpp"
 #include "calibrant/scorecard.hpp"
-#include "poisson_bootstrap.hpp"
+#include "scorecard_bootstrap.hpp"
 
 namespace calibrant {
 namespace {
@@ -16,12 +17,6 @@ constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
 
 // The squares of terms are rounded to 2^-53: a relative variance below this is none.
 constexpr double least_relative_variance = 0x1p-48;
-
-// Of larger weight, the noise is lost in the rounding of the value.
-constexpr double most_weight = 0x1p900;
-
-// Cells that a thread resamples before it looks for Ctrl-C.
-constexpr std::size_t cells_at_once = 4096;
 
 // Terms on one side of 0: sum w t^2 / W over the square of the mean, minus 1.
 double relative_variance(const ExactSum& sum, const ExactSum& squares, const ExactSum& weight) {
@@ -43,37 +38,6 @@ Estimate only_value(double value, std::string reason) {
 
 Estimate between(double value, double low, double high, double least, double most) {
     return {value, std::max(std::min(low, most), least), std::max(std::min(high, most), least), ""};
-}
-
-// What the bins say: binned errors, and the parts of the Brier score of score and hit.
-struct BinnedErrors {
-    double ece = 0.0, mce = 0.0, rel = 0.0, res = 0.0;
-};
-
-// A bin in terms of weights: hits, all rows, and the sum of scores.
-struct Share {
-    double hits, all, scores;
-};
-
-BinnedErrors errors_of(const std::vector<Share>& bins) {
-    double hits = 0.0;
-    double all = 0.0;
-    for (const Share& bin : bins) {
-        hits += bin.hits;
-        all += bin.all;
-    }
-    BinnedErrors errors;
-    for (const Share& bin : bins) {
-        if (bin.all == 0.0) continue;
-        const double gap = std::fabs(bin.hits - bin.scores) / bin.all;
-        const double distance = bin.hits / bin.all - hits / all;
-        const double share = bin.all / all;
-        errors.ece += share * gap;
-        errors.mce = std::max(errors.mce, gap);
-        errors.rel += share * (gap * gap);
-        errors.res += share * (distance * distance);
-    }
-    return errors;
 }
 
 }  // namespace
@@ -241,94 +205,18 @@ private:
             found.rel += share * (gap * gap);
             found.res += share * (distance * distance);
         }
-        const std::vector<BinnedErrors> replicates = resampled(poll);
-        const auto estimate = [&](double BinnedErrors::* number) {
-            return reflected(found.*number, replicates, number, confidence_level);
+        std::optional<BinnedBootstrap> bootstrap;
+        if (!few_rows()) bootstrap.emplace(card_.cells_, weight_value_, poll);
+        const auto estimate = [&](double BinnedErrors::* number, auto interval) {
+            if (!bootstrap) return only_value(found.*number, few_rows_reason());
+            return ((*bootstrap).*interval)(found.*number, number, confidence_level);
         };
-        result.push_back({"reliability", estimate(&BinnedErrors::rel)});
-        result.push_back({"resolution", estimate(&BinnedErrors::res)});
+        const auto error = &BinnedBootstrap::interval_of_error;
+        result.push_back({"reliability", estimate(&BinnedErrors::rel, error)});
+        result.push_back({"resolution", estimate(&BinnedErrors::res, &BinnedBootstrap::interval)});
         result.push_back({"uncertainty", uncertainty});
-        result.push_back({"ece", estimate(&BinnedErrors::ece)});
-        result.push_back({"mce", estimate(&BinnedErrors::mce)});
-    }
-
-    // What a replicate needs to know of a cell: its weight, the probability that it has none, and
-    // mean and variance of its scores.
-    struct CellLaw {
-        std::size_t index;
-        double weight, none, mean, variance;
-    };
-
-    [[nodiscard]] std::vector<CellLaw> laws() const {
-        std::vector<CellLaw> result;
-        for (std::size_t i = 0; i < card_.cells_.size(); ++i) {
-            const Scorecard::Cell& cell = card_.cells_[i];
-            if (cell.weight.is_zero()) continue;
-            const double score = mean(cell.scores, cell.weight);
-            const double gap = i % 2 == 0 ? score : 1.0 - score;
-            const double variance = mean(cell.squares, cell.weight) - gap * gap;
-            const double weight = cell.weight.to_double();
-            result.push_back({i, weight, exp(-weight), score, std::max(variance, 0.0)});
-        }
-        return result;
-    }
-
-    [[nodiscard]] std::vector<BinnedErrors> resampled(Poll poll) const {
-        std::vector<BinnedErrors> replicates;
-        if (few_rows() || weight_value_ >= most_weight) return replicates;
-        replicates.resize(Scorecard::n_replicates);
-        const std::vector<CellLaw> cells = laws();
-        const std::size_t chunk = cells_at_once / std::min(cells.size(), cells_at_once);
-        const std::size_t workers = workers_for(replicates.size(), 4 * chunk);
-        (void)for_each_chunk(replicates.size(), chunk, workers, poll,
-                             [&](std::size_t, std::size_t begin, std::size_t end) {
-                                 for (std::size_t r = begin; r < end; ++r) {
-                                     replicates[r] = replicate(r, cells);
-                                 }
-                                 return true;
-                             });
-        return replicates;
-    }
-
-    static BinnedErrors replicate(std::size_t r, const std::vector<CellLaw>& cells) {
-        std::vector<Share> bins;
-        std::size_t last_bin = most_bins;
-        for (const CellLaw& cell : cells) {
-            if (cell.index / 2 != last_bin) bins.push_back({0.0, 0.0, 0.0});
-            last_bin = cell.index / 2;
-            RandomStream random(r, cell.index);
-            const double weight = random.poisson(cell.weight, cell.none);
-            const double noise = std::sqrt(weight * cell.variance) * random.normal();
-            Share& bin = bins.back();
-            bin.hits += cell.index % 2 == 0 ? 0.0 : weight;
-            bin.all += weight;
-            bin.scores += std::clamp(weight * cell.mean + noise, 0.0, weight);
-        }
-        return errors_of(bins);
-    }
-
-    // The basic bootstrap: 2 value - quantiles, since resampling adds to the bias that the value
-    // has already.
-    [[nodiscard]] Estimate reflected(double value, const std::vector<BinnedErrors>& replicates,
-                                     double BinnedErrors::* number, double confidence_level) const {
-        if (few_rows()) return only_value(value, few_rows_reason());
-        if (replicates.empty()) return {value, value, value, ""};
-        std::vector<double> values;
-        values.reserve(replicates.size());
-        for (const BinnedErrors& errors : replicates) values.push_back(errors.*number);
-        std::sort(values.begin(), values.end());
-        const auto last = static_cast<double>(values.size() - 1);
-        const auto quantile = [&](double level) {
-            const double rank = level * static_cast<double>(values.size() + 1) - 1.0;
-            const double inside = std::clamp(rank, 0.0, last);
-            const auto below = static_cast<std::size_t>(inside);
-            const auto above = std::min(below + 1, values.size() - 1);
-            const double part = inside - static_cast<double>(below);
-            return values[below] + part * (values[above] - values[below]);
-        };
-        const double tail = 0.5 * (1.0 - confidence_level);
-        return between(value, 2.0 * value - quantile(1.0 - tail), 2.0 * value - quantile(tail), 0.0,
-                       1.0);
+        result.push_back({"ece", estimate(&BinnedErrors::ece, error)});
+        result.push_back({"mce", estimate(&BinnedErrors::mce, error)});
     }
 
     // sum (y - s)(1 - 2s) over the root of its variance if the scores are right. With
