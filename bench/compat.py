@@ -1,8 +1,9 @@
 """The drop-in layers beside the peers: milliseconds of both, and how many times faster.
 
-    python bench/compat.py                  prints the table
-    python bench/compat.py docs/drop-in.md  puts it there
-    python bench/compat.py --one-thread     of one thread, in processor time
+    python -m bench.compat                  prints the table
+    python -m bench.compat --one-thread     of one thread, in processor time
+
+`python -m bench` puts it into docs/drop-in.md.
 
 Each function at 10^3 and 10^6 rows; `hsic`, for which MAPIE needs n x n numbers, at 10^3 and 3,000.
 The worst slab, for which MAPIE takes quadratic time, is at 100 and 1,000 rows and 100 directions,
@@ -18,24 +19,17 @@ import time
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn import calibration as sklearn_calibration
 from sklearn import metrics as sklearn_metrics
 
+from bench.compat_table import row
 from calibrant import set_num_threads
 from calibrant.compat import mapie, sklearn
 
-BEGIN = "<!-- table of the drop-in layers: written by bench/compat.py -->"
-END = "<!-- end of table -->"
 SIZES = (1_000, 1_000_000)
-#: Where the rows are not SIZES.
-ROWS = {
-    "regression.hsic": " (10^3 and 3,000 rows)",
-    "conditional.worst_slab_coverage": " (100 and 1,000 rows)",
-}
 #: Least time for each function and size, seconds.
 PATIENCE = 0.4
 
@@ -131,10 +125,13 @@ def functions(title: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
 
 
 def best_seconds(
-    ours: Callable[[], Any], theirs: Callable[[], Any], clock: Callable[[], float]
+    ours: Callable[[], Any],
+    theirs: Callable[[], Any],
+    clock: Callable[[], float],
+    patience: float,
 ) -> tuple[float, float]:
     least = [np.inf, np.inf]
-    end = time.perf_counter() + PATIENCE
+    end = time.perf_counter() + patience
     for rounds in range(1000):
         if time.perf_counter() > end and rounds > 1:
             break
@@ -145,42 +142,32 @@ def best_seconds(
     return least[0], least[1]
 
 
-def compare(title: str, task: Task, clock: Callable[[], float]) -> tuple[float, float]:
+def compare(
+    title: str, task: Task, clock: Callable[[], float], patience: float
+) -> tuple[float, float]:
     ours, theirs = functions(title)
     args, options = task
     np.testing.assert_allclose(
         ours(*args, **options), theirs(*args, **options), rtol=1e-9, atol=1e-10
     )
-    return best_seconds(lambda: ours(*args, **options), lambda: theirs(*args, **options), clock)
+    return best_seconds(
+        lambda: ours(*args, **options), lambda: theirs(*args, **options), clock, patience
+    )
 
 
-def table(*, one_thread: bool) -> list[str]:
+def measure(*, quick: bool = False, one_thread: bool = False) -> dict[str, list[float]]:
+    """Return the seconds of ours and the peer's at the first size, then at the second, by title."""
     clock = time.thread_time if one_thread else time.perf_counter
     if one_thread:
         set_num_threads(1)
-    by_size = [tasks(n) for n in SIZES]
-    lines = ["| function | ours, 10^3 | peer | times | ours, 10^6 | peer | times |"]
-    lines.append("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    by_size = [tasks(n) for n in (SIZES[:1] if quick else SIZES)]
+    patience = PATIENCE / 20 if quick else PATIENCE
+    found: dict[str, list[float]] = {}
     for title in by_size[0]:
-        cells = []
-        for of_size in by_size:
-            ours, theirs = compare(title, of_size[title], clock)
-            cells += [f"{1e3 * ours:.3g} ms", f"{1e3 * theirs:.3g} ms", f"{theirs / ours:.3g}"]
-        shown = title + ROWS.get(title, "")
-        lines.append(f"| {shown} | {' | '.join(cells)} |")
-        print(lines[-1], flush=True)
-    return lines
-
-
-def main() -> None:
-    options = sys.argv[1:]
-    text = "\n".join(table(one_thread="--one-thread" in options))
-    for name in [option for option in options if not option.startswith("--")]:
-        page = Path(name)
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        after = rest.partition(END)[2]
-        page.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+        found[title] = [x for size in by_size for x in compare(title, size[title], clock, patience)]
+        print(row(title, found[title]), flush=True)
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    measure(one_thread="--one-thread" in sys.argv[1:])

@@ -1,6 +1,6 @@
 """``calibrant score`` beside what pyarrow takes merely to read the same columns.
 
-    python bench/score_parquet.py [rows]        10^8 rows by default: 0.9 GB of disk
+    python -m bench.score_parquet [rows]        10^8 rows by default: 0.9 GB of disk
 
 Each contender is a process of its own, timed from start to end, best of several; its memory is
 the largest resident size. The rows are a float64 score and an int8 label, in row groups of 2^20.
@@ -50,8 +50,10 @@ def run(command: list[str]) -> tuple[float, float, int]:
     return seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
 
-def main() -> None:
-    rows = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**8
+def measure(rows: int = 10**8, *, quick: bool = False) -> dict[str, dict[str, float]]:
+    """Return seconds, seconds of all processors and bytes of each."""
+    if quick:
+        rows = 10**6
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "predictions.parquet")
         write(path, rows)
@@ -61,16 +63,28 @@ def main() -> None:
             "calibrant score": ["-m", "calibrant", "score", str(path)],
         }
         found: dict[str, list[tuple[float, float, int]]] = {name: [] for name in contenders}
-        for _ in range(ROUNDS):  # in turn, so that a busy moment hits all
+        for _ in range(1 if quick else ROUNDS):  # in turn, so that a busy moment hits all
             for name, arguments in contenders.items():
                 found[name].append(run([sys.executable, *arguments]))
-    floor = min(seconds for seconds, _, _ in found["pyarrow, read_table"])
+    return {
+        name: {
+            "rows": rows,
+            "seconds": min(r[0] for r in runs),
+            "processor_seconds": min(r[1] for r in runs),
+            "bytes": max(r[2] for r in runs),
+        }
+        for name, runs in found.items()
+    }
+
+
+def main() -> None:
+    rows = int(float(sys.argv[1])) if len(sys.argv) > 1 else 10**8
+    found = measure(rows)
+    floor = found["pyarrow, read_table"]["seconds"]
     print(f"{rows:.0e} rows                wall  all processors   memory   of read_table")
-    for name, runs in found.items():
-        seconds, busy = min(r[0] for r in runs), min(r[1] for r in runs)
-        memory = max(r[2] for r in runs) / 1e6
-        ratio = seconds / floor
-        print(f"{name:<21}{seconds:8.2f} s{busy:14.2f} s{memory:7.0f} MB{ratio:12.2f}")
+    for name, r in found.items():
+        times = f"{r['seconds']:8.2f} s{r['processor_seconds']:14.2f} s"
+        print(f"{name:<21}{times}{r['bytes'] / 1e6:7.0f} MB{r['seconds'] / floor:12.2f}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A long run: a thousand million rows in constant memory, then many threads on one accumulator.
 
-    python bench/soak.py                    # 10^9 rows, then 8 threads for a minute
-    python bench/soak.py --rows 1e7 --seconds 2
+    python -m bench.soak                    # 10^9 rows, then 8 threads for a minute
+    python -m bench.soak --rows 1e7 --seconds 2
 
 Batches are slices of one block of rows, so that nothing has to be generated or kept, and what must
 come out is known to the last bit: the state of the block, merged with itself as often.
@@ -56,13 +56,14 @@ def stream(cls, rows):
         cuts = np.sort(rng.integers(0, BLOCK, 3))
         for begin, end in zip([0, *cuts], [*cuts, BLOCK], strict=True):
             total.update(y[begin:end], p[begin:end])
-    seconds = time.perf_counter() - start
-    assert total.n == rows // BLOCK * BLOCK
-    assert total == expected
+    seconds, more = time.perf_counter() - start, peak_mb() - before
     print(
         f"{cls.__name__}: {total.n:,} rows in {seconds:.1f} s, "
-        f"{seconds / total.n * 1e9:.2f} ns a row, {peak_mb() - before:.0f} MB more than before"
+        f"{seconds / total.n * 1e9:.2f} ns a row, {more:.0f} MB more than before"
     )
+    assert total.n == rows // BLOCK * BLOCK
+    assert total == expected
+    return {"rows": total.n, "seconds": seconds, "megabytes": more}
 
 
 def many_threads(cls, n_threads, seconds):
@@ -90,6 +91,17 @@ def many_threads(cls, n_threads, seconds):
         expected.merge(times(part, n))
     assert total == expected
     print(f"{cls.__name__}: {n_threads} threads, {counts.sum():,} updates, {total.n:,} rows: exact")
+    return {"threads": n_threads, "seconds": seconds, "updates": int(counts.sum()), "rows": total.n}
+
+
+def measure(*, rows=10**9, n_threads=8, seconds=60, quick=False):
+    """Run all of it; what is not exact raises."""
+    if quick:
+        rows, seconds = 10**7, 1
+    return {
+        **{cls.__name__: stream(cls, rows) for cls in (Scores, Scorecard)},
+        "many threads": many_threads(Scores, n_threads, seconds),
+    }
 
 
 def main():
@@ -98,9 +110,7 @@ def main():
     parser.add_argument("--threads", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=60)
     options = parser.parse_args()
-    for cls in (Scores, Scorecard):
-        stream(cls, int(options.rows))
-    many_threads(Scores, options.threads, options.seconds)
+    measure(rows=int(options.rows), n_threads=options.threads, seconds=options.seconds)
 
 
 if __name__ == "__main__":

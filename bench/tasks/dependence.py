@@ -1,0 +1,109 @@
+"""HSIC beside MAPIE, hyppo and NumPy, all of which make n x n matrices; and beside reading."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import calibrant
+from bench.task import Peer, Task
+from calibrant._coverage_hsic import mapie_hsic
+
+#: 4,000 rows are where the matrices of the peers still fit.
+SIZES = (1000, 4000, 10**5, 10**6)
+READING = Peer("reading both columns", lambda x, y: (x.sum(), y.sum()), yardstick=True)
+
+
+def widths(n):
+    rng = np.random.default_rng(2)
+    width = rng.exponential(size=n) + 0.5
+    return rng.normal(size=n), -width, width
+
+
+def pairs(n):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    return x, x + rng.normal(size=n)
+
+
+def kernels(x):
+    return np.exp(-((x[:, None] - x) ** 2) / 2)
+
+
+def numpy_hsic(x, y):
+    """Centred on one side; the trace as a sum of products."""
+    k, m = kernels(x), kernels(y)
+    k -= k.mean(0)
+    k -= k.mean(1)[:, None]
+    return np.sum(k * m) / x.size**2
+
+
+def numpy_by_definition(x, y):
+    """The trace of K H L H, as the formula has it: four products of matrices."""
+    n = x.size
+    centre = np.eye(n) - 1 / n
+    return np.trace(kernels(x) @ centre @ kernels(y) @ centre) / n**2
+
+
+def hyppo_hsic(x, y):
+    from hyppo.independence import Hsic
+
+    return Hsic(bias=True, gamma=0.5).statistic(x[:, None], y[:, None])
+
+
+def as_hyppo(x, y):
+    xy, xx, yy = (calibrant.hsic(a, b, bandwidth=1.0).hsic for a, b in ((x, y), (x, x), (y, y)))
+    return np.sqrt(xy / np.sqrt(xx * yy))
+
+
+def mapie(y, low, high):
+    from mapie.metrics.regression import hsic
+
+    return hsic(y, np.stack([low, high], axis=1))
+
+
+def as_mapie(y, low, high):
+    return mapie_hsic(y, np.stack([low, high], axis=1))
+
+
+TASKS = (
+    Task(
+        "coverage_hsic",
+        widths,
+        lambda y, low, high: calibrant.coverage_hsic(y, (low, high)),
+        (
+            Peer(
+                "MAPIE", mapie, needs="mapie.metrics.regression", expected=as_mapie,
+                differs="the root, kernels of another scale, and n - 1 for n",
+            ),
+            Peer("np.sum of the widths", lambda y, low, high: high.sum(), yardstick=True),  # noqa: ARG005
+        ),
+        answer=lambda found: found.hsic,
+        sizes=(1000, 4000, 10**5, 10**6, 10**7),
+    ),
+    Task(
+        "hsic, Gaussian",
+        pairs,
+        lambda x, y: calibrant.hsic(x, y, bandwidth=1.0),
+        (
+            Peer("NumPy", numpy_hsic),
+            Peer("NumPy, by the formula", numpy_by_definition),
+            Peer(
+                "hyppo", hyppo_hsic, needs="hyppo.independence", expected=as_hyppo,
+                differs="the root of a correlation: HSIC(x, y) over that of x and of y",
+            ),
+            READING,
+        ),
+        answer=lambda found: found.hsic,
+        sizes=SIZES,
+        limit=10**7,
+    ),
+    Task(
+        "hsic, Laplace",
+        pairs,
+        lambda x, y: calibrant.hsic(x, y, bandwidth=1.0, kernel="laplace"),
+        (READING,),
+        answer=lambda found: found.hsic,
+        sizes=SIZES,
+        limit=10**7,
+    ),
+)  # fmt: skip
