@@ -290,7 +290,7 @@ def test_bad_input():
     assert coverage_hsic([math.nan, *y], [[0, 1], *intervals], nan_policy="omit").n_omitted == 1
     with pytest.raises(ValueError, match=r"narrower than 2\^46 bandwidths.*1e\+200 at row 1"):
         coverage_hsic([0.0, 0.0], [[0.0, 1.0], [0.0, 1e200]])
-    with pytest.raises(ValueError, match="max_boxes must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="max_boxes must be at least 1, got 0"):
         streaming.CoverageHSIC(max_boxes=0)
 
 

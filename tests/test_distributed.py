@@ -264,5 +264,5 @@ def test_a_role_that_is_not_named_is_not_guessed_from_other_columns(table):
 
 
 def test_a_column_that_is_not_there(table):
-    with pytest.raises(KeyError, match="nothing"):
+    with pytest.raises(ValueError, match="nothing"):
         partial(table, Spec(streaming.Scores, {"label": "y", "prob": "nothing"}))

@@ -183,7 +183,7 @@ def test_shapes():
     ("make", "message"),
     [
         (lambda: CoupledGaussian([0, 0], 1, -0.5), "greater than -1/d = -0.5"),
-        (lambda: CoupledGaussian(0, 1, math.nan), "kappa must be finite"),
+        (lambda: CoupledGaussian(0, 1, math.nan), "kappa must be (finite|a number)"),
         (lambda: CoupledGaussian(math.inf), "mean must be a finite"),
         (lambda: CoupledGaussian(0, 0), "positive definite"),
         (lambda: CoupledGaussian([0, 0], [[1, 2], [0, 1]]), "symmetric"),

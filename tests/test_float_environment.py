@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 
 import calibrant
+from bad_input_rows import ACCUMULATORS
+from bad_input_table import ROWS
 from calibrant import _core
+from test_bad_input import is_called, outcome, plain
 
 testing = _core._testing
 pytestmark = pytest.mark.skipif(not hasattr(testing, "set_mxcsr"), reason="x86 only")
@@ -56,6 +60,37 @@ def test_means_are_those_of_the_standard_mode(name):
         left = testing.get_mxcsr()
     assert found == expected
     assert left & ~0x3F == MODES[name]  # but for the sticky flags, as it was
+
+
+@pytest.mark.filterwarnings("ignore:.* bins are too many for .* rows")
+@pytest.mark.parametrize("key", [key for key in ROWS if is_called(key)])
+def test_every_function_gives_the_same_while_subnormals_are_flushed(key):
+    with mode(STANDARD):
+        expected = plain(outcome(key))
+    with mode(MODES["flush to zero"]):
+        found = plain(outcome(key))
+    np.testing.assert_equal(found, expected)
+
+
+#: Its factors are NumPy's, which rounds as the caller has it.
+ROUNDED_BY_NUMPY = {"sequential.SequentialCalibrationTest"}
+
+
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("kind", sorted(ACCUMULATORS.keys() - ROUNDED_BY_NUMPY))
+def test_every_accumulator_has_the_state_of_the_standard_mode(kind, name):
+    make, rows = ACCUMULATORS[kind]
+
+    def state():
+        total = make()
+        total.update(**rows)
+        return total.to_bytes() if hasattr(total, "to_bytes") else total.n
+
+    with mode(STANDARD):
+        expected = state()
+    with mode(MODES[name]):
+        found = state()
+    assert found == expected
 
 
 def test_a_bad_row_is_named_while_subnormals_are_flushed():

@@ -192,9 +192,9 @@ def test_worst():
     assert grouped.worst(5, min_rows=2) == [(4, 0.25, 2)]
     assert grouped.worst(1, lambda part: part.n) == [(4, 2.0, 2)]
     assert grouped.worst(0) == []
-    with pytest.raises(ValueError, match="k must not be negative, got -1"):
+    with pytest.raises(ValueError, match="k must be at least 0, got -1"):
         grouped.worst(-1)
-    with pytest.raises(ValueError, match="Scores has no number that is called 'beauty'"):
+    with pytest.raises(ValueError, match="Scores has none that is called 'beauty'"):
         grouped.worst(1, "beauty")
 
 

@@ -403,7 +403,9 @@ def test_bad_log_densities():
         calibrant.energy_ranks(np.zeros((2, 3)), [0, 0], log_density=lambda v, _: v.sum(1))
     with pytest.raises(ValueError, match=r"draw_energy must have shape \(n, m\), got 3 axes"):
         calibrant.energy_ranks(np.zeros((2, 3, 1)), [0, 0])
-    with pytest.raises(ValueError, match=r"truth must have shape \(2, 4\), as there are draws"):
+    with pytest.raises(
+        ValueError, match=r"true_energy must have shape \(2, 4\), as there are draws"
+    ):
         calibrant.energy_ranks(np.zeros((2, 3, 4)), [0, 0], log_density=lambda v, _: v.sum(-1))
 
 

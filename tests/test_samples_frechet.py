@@ -246,7 +246,7 @@ def test_too_few_rows_and_bad_widths():
     with pytest.raises(ValueError, match="at least 1 row, got 0"):
         streaming.Vendi(1).result()
     for accumulator in ACCUMULATORS:
-        with pytest.raises(ValueError, match=r"n_features must lie in \[1, 16384\], got 0"):
+        with pytest.raises(ValueError, match=r"n_features must be at least 1, got 0"):
             accumulator(0)
         with pytest.raises(TypeError, match=r"n_features must be an integer, got 1\.5"):
             accumulator(1.5)

@@ -58,7 +58,10 @@ void register_calibration(py::module_& m) {
     m.attr("EITHER") = scoring_either;
     m.attr("BINARY") = scoring_binary;
     m.attr("TOP_LABEL") = scoring_top_label;
-    m.def("equal_width_edges", &equal_width_edges, "n_bins"_a);
+    m.def(
+        "equal_width_edges",
+        [](std::size_t n_bins) { return run_standard([&] { return equal_width_edges(n_bins); }); },
+        "n_bins"_a);
     m.def(
         "equal_count_edges",
         [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,

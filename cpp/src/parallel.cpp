@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <vector>
 
 #if defined(_OPENMP)
 #include <omp.h>
@@ -120,6 +122,26 @@ std::size_t run_alone(const Loop& loop, std::size_t chunks, Poll poll) {
 }
 
 #if defined(_OPENMP)
+// An OpenMP runtime ends the process when the system refuses it a thread, as it does where
+// memory is limited. It keeps the threads of the last region for the thread that opened it, so
+// only a larger team has to be asked for: by starting as many threads at once and letting them go.
+constinit thread_local std::size_t last_team = 1;
+
+bool can_have(std::size_t team) noexcept {
+    if (team <= last_team) return true;
+    std::mutex gate;
+    std::vector<std::thread> trial;
+    gate.lock();
+    try {
+        for (trial.reserve(team); last_team + trial.size() < team;)
+            trial.emplace_back([&gate] { const std::lock_guard wait(gate); });
+    } catch (...) {  // no thread, or no memory to list them
+    }
+    gate.unlock();
+    for (std::thread& thread : trial) thread.join();
+    return last_team + trial.size() >= team;
+}
+
 // What the workers share.
 class Team {
 public:
@@ -213,7 +235,9 @@ std::size_t detail::for_each_chunk(std::size_t n, std::size_t chunk, std::size_t
 #if defined(_OPENMP)
     const int team_size =
         static_cast<int>(std::min({workers, chunks, static_cast<std::size_t>(max_threads)}));
-    if (team_size > 1 && !forked.load(std::memory_order_relaxed)) {
+    if (team_size > 1 && !forked.load(std::memory_order_relaxed) &&
+        can_have(static_cast<std::size_t>(team_size))) {
+        last_team = static_cast<std::size_t>(team_size);
         Team team(loop, chunks);
         // The runtime may give fewer threads than asked for; those it gives do all the work.
 #pragma omp parallel num_threads(team_size)

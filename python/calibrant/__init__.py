@@ -6,6 +6,9 @@ work is split.
 
 from typing import TYPE_CHECKING, Any
 
+from calibrant import _main_interpreter  # noqa: F401 (before the core is loaded)
+
+# isort: split
 from calibrant import (
     calibration,
     cumulative,

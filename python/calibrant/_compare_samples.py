@@ -172,6 +172,9 @@ def compare_samples(
     if _ndim(x) == _ndim(y) + 1:
         return _one_truth_each(x, y, prob, seed)
     rows, truths = _core.features(x, "x", False), _core.features(y, "y", False)
+    for name, sample in (("x", rows), ("y", truths)):
+        if not len(sample):
+            raise ValueError(f"{name} must have rows, got none")
     if rows.shape[1] != truths.shape[1]:
         raise ValueError(
             f"x and y must have the same columns, found {rows.shape[1]} and {truths.shape[1]}"

@@ -12,17 +12,12 @@ from calibrant import _core
 from calibrant._confidence import CiMethod, confidence, nominal_levels
 from calibrant._coverage_results import CoverageGap, SizeStratifiedCoverage, size_groups
 from calibrant._groups import group_codes
-from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
+from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
 from calibrant._prediction_sets import class_sets
+from calibrant._settings import checked_flag
 from calibrant.means import NanPolicy, check_nan_policy
 
-__all__ = ["checked_groups", "coverage_gap", "require_outcomes", "size_stratified_coverage"]
-
-
-def require_outcomes(y_true: Any) -> None:
-    """Refuse None."""
-    if y_true is None:
-        raise TypeError("y_true must be an array, got None")
+__all__ = ["checked_groups", "coverage_gap", "size_stratified_coverage"]
 
 
 def checked_groups(n_groups: Any) -> int:
@@ -35,9 +30,11 @@ def checked_groups(n_groups: Any) -> int:
     return number
 
 
-def _require_one(intervals: Any, sets: Any) -> None:
+def _require_one(intervals: Any, sets: Any, labels: Any) -> None:
     if (intervals is None) == (sets is None):
         raise TypeError("pass either intervals or sets")
+    if sets is None and labels is not None:
+        raise TypeError("labels are for sets; intervals have none")
     if getattr(intervals, "dtype", None) == np.bool_:
         raise TypeError("intervals must be numbers, got booleans; prediction sets go in by sets=")
 
@@ -87,7 +84,7 @@ def size_stratified_coverage(
     0.5
     """
     require_outcomes(y_true)
-    _require_one(intervals, sets)
+    _require_one(intervals, sets, labels)
     ci = confidence(ci_level, ci_method)
     groups = None if n_groups is None else checked_groups(n_groups)
     omit, swap = check_nan_policy(nan_policy), check_crossed(crossed)
@@ -160,7 +157,7 @@ def coverage_gap(
         b: 0.5 (0.0945312 to 0.905469), 2 rows
     """
     require_outcomes(y_true)
-    _require_one(intervals, sets)
+    _require_one(intervals, sets, labels)
     ci, levels = confidence(ci_level, ci_method), nominal_levels(confidence_level)
     omit, swap = check_nan_policy(nan_policy), check_crossed(crossed)
     codes, keys = group_codes(groups, omit=omit)
@@ -173,4 +170,4 @@ def coverage_gap(
         strata = class_sets(
             y_true, sets, sample_weight, labels, nan_policy, groups=(codes, len(keys))
         )
-    return CoverageGap._of(strata, keys, levels, ci, weighted)
+    return CoverageGap._of(strata, keys, levels, ci, checked_flag(weighted, "weighted"))

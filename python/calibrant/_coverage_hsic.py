@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._interval_bounds import Crossed, are_equally_wide, bounds_of, check_crossed
+from calibrant._interval_bounds import (
+    Crossed,
+    are_equally_wide,
+    bounds_of,
+    check_crossed,
+    require_outcomes,
+)
 from calibrant._result import Result
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -172,6 +178,7 @@ def coverage_hsic(
     >>> coverage_hsic([0.0, 3.0], [[-1, 1], [0, 2]])
     CoverageHSIC(hsic=nan, reason='constant widths', coverage=0.5, n=2)
     """
+    require_outcomes(y_true)
     width, coverage = check_bandwidths(bandwidths)
     values, n, n_omitted, has_levels = _core.coverage_hsic(
         y_true, *bounds_of(intervals), check_nan_policy(nan_policy), check_crossed(crossed),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
@@ -11,7 +10,8 @@ from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._coverage_hsic import CoverageHSIC as Value
 from calibrant._coverage_hsic import CoverageHSICByLevel, Estimator, check_bandwidths, result_of
-from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
+from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
+from calibrant._settings import checked_count
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["CoverageHSIC"]
@@ -45,9 +45,8 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
     _State = _core.CoverageHSIC
 
     def __init__(self, *, bandwidths: Sequence[float] = (1.0, 1.0), max_boxes: int = 65536) -> None:
-        if not 1 <= max_boxes < 2**63:
-            raise ValueError(f"max_boxes must be a positive integer, got {max_boxes!r}")
-        self._state = _core.CoverageHSIC(*check_bandwidths(bandwidths), operator.index(max_boxes))
+        most = checked_count(max_boxes, "max_boxes")
+        self._state = _core.CoverageHSIC(*check_bandwidths(bandwidths), most)
 
     def update(
         self,
@@ -62,6 +61,7 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
         If a row is refused, the boxes become too many, or the call is interrupted, nothing of the
         batch is added.
         """
+        require_outcomes(y_true)
         self._state.update(
             y_true, *bounds_of(intervals), check_nan_policy(nan_policy), check_crossed(crossed)
         )

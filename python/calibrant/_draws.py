@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from calibrant import _inputs
+from calibrant._settings import checked_count
 
 __all__ = ["arranged", "checked_index", "checked_seed"]
 
 
 def arranged(draws: Any, axis: int, name: str = "draws") -> Any:
     """Return draws with the pairs first and the draws second; a view, if it is an array."""
-    axis = operator.index(axis)
+    axis = checked_count(axis, "axis", least=-(2**63))
     resolved = draws if type(draws) is np.ndarray else _inputs.resolve(draws, name)
     if not isinstance(resolved, np.ndarray):  # Arrow: a column of lists, one a pair
         if axis not in (1, -1):
@@ -41,10 +41,7 @@ def checked_index(index: Any, name: str = "first_pair") -> int:
 
 
 def _in_64_bits(value: Any, name: str, bits: int = 64) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    number = checked_count(value, name, least=-(2**127), most=2**127)
     if not 0 <= number < 2**bits:
         raise ValueError(f"{name} must lie in [0, 2^{bits}), got {number}")
     return number

@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._forecast_rows import Array, as_array, rows_of
+from calibrant._forecast_rows import Array, rows_of
+from calibrant._inputs import read_numbers
 
 __all__ = ["crps_exponential", "crps_laplace", "crps_logistic", "crps_normal", "crps_uniform"]
 
 
 def _crps(law: str, y_true: Any, loc: Any, scale: Any) -> Array:
     named = [("y_true", y_true), ("loc", loc), ("scale", scale)]
-    arrays = [as_array(value, name) for name, value in named]
+    arrays = [read_numbers(value, name) for name, value in named]
     try:
         shape = np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:

@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibrant._inputs import resolve
+from calibrant._inputs import read_numbers
+from calibrant._settings import checked_count
 
-__all__ = ["Array", "as_array", "outcomes_and_draws", "outcomes_and_points", "rows_of"]
+__all__ = ["Array", "outcomes_and_draws", "outcomes_and_points", "rows_of"]
 
 Array = npt.NDArray[np.float64]
-
-
-def as_array(value: Any, name: str) -> npt.NDArray[Any]:
-    """Return real numbers as an array of any shape; the extension checks the values."""
-    found = resolve(value, name)
-    array: npt.NDArray[Any] = found if isinstance(found, np.ndarray) else np.asarray(value)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
-    return array
 
 
 def rows_of(array: npt.NDArray[Any], last: int = 0) -> npt.NDArray[Any]:
@@ -56,10 +48,11 @@ def outcomes_and_draws(
     y_true: Any, draws: Any, draw_weight: Any, axis: int, *, name: str = "draws"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None, tuple[int, ...]]:
     """Return outcomes (n,), draws (n, m), weights (n, m) or None, and the shape of the result."""
-    y, x = as_array(y_true, "y_true"), as_array(draws, name)
+    y, x = read_numbers(y_true, "y_true"), read_numbers(draws, name)
     if x.ndim == 0:
         raise ValueError(f"{name} must have shape (..., m), got a number")
-    weight = None if draw_weight is None else as_array(draw_weight, "draw_weight")
+    weight = None if draw_weight is None else read_numbers(draw_weight, "draw_weight")
+    axis = checked_count(axis, "axis", least=-(2**63))
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis must lie in [-{x.ndim}, {x.ndim}), got {axis!r}")
     if weight is not None and weight.ndim != 1:
@@ -84,7 +77,7 @@ def outcomes_and_points(
     y_true: Any, draws: Any
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, tuple[int, ...]]:
     """Return outcomes (n, d), draws (n, m d), d, and the shape of the result."""
-    y, x = as_array(y_true, "y_true"), as_array(draws, "draws")
+    y, x = read_numbers(y_true, "y_true"), read_numbers(draws, "draws")
     if x.ndim < 2:
         raise ValueError(f"draws must have shape (..., m, d), got shape {x.shape}")
     if y.ndim < 1:

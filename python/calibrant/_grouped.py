@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from calibrant._accumulator import Accumulator
 from calibrant._group_keys import coded_keys
 from calibrant._grouped_state import GroupedState
+from calibrant._settings import checked_count, checked_flag
 from calibrant.means import check_nan_policy
 
 __all__ = ["Grouped"]
@@ -152,6 +153,8 @@ class Grouped(Accumulator[GroupedState]):
         >>> groups.metric("brier")
         array([0.25  , 0.0625])
         """
+        if not isinstance(metric, str) and not callable(metric):
+            raise TypeError(f"metric must be a name, or callable, got {metric!r}")
         state = self._state
         values = state.parts.values(metric) if isinstance(metric, str) else None
         if values is None:
@@ -180,11 +183,14 @@ class Grouped(Accumulator[GroupedState]):
         list of (key, value, rows)
             Groups of equal value are in the order of their keys.
         """
-        if k < 0:
-            raise ValueError(f"k must not be negative, got {k}")
+        k = checked_count(k, "k", least=0)
+        min_rows, largest = (
+            checked_count(min_rows, "min_rows", least=0),
+            checked_flag(largest, "largest"),
+        )
         values, keys = self.metric(metric), self.keys()
         rows = self._state.in_order(self._state.parts.counts())
-        kept = np.flatnonzero(~np.isnan(values) & (rows >= max(min_rows, 0)))
+        kept = np.flatnonzero(~np.isnan(values) & (rows >= min_rows))
         ranked = -values[kept] if largest else values[kept]
         chosen = kept[np.argsort(ranked, kind="stable")[:k]]
         return [(keys[i], float(values[i]), int(rows[i])) for i in chosen.tolist()]
@@ -222,6 +228,8 @@ def _number_of(part: Any, metric: Metric) -> float:
     if found is None:
         found = getattr(part, metric, None)
     if found is None:
-        raise ValueError(f"{type(part).__name__} has no number that is called {metric!r}")
+        raise ValueError(
+            f"metric must name a number: {type(part).__name__} has none that is called {metric!r}"
+        )
     found = found() if callable(found) else found
     return float(getattr(found, "value", found))

@@ -41,6 +41,15 @@ def resolve(value: Any, name: str) -> Any:
     raise TypeError(f"{name} must be an array of real numbers, got {_type_name(value)}")
 
 
+def read_numbers(value: Any, name: str) -> np.ndarray:
+    """Return real numbers of any shape as an array, for what is not read by the extension."""
+    found = resolve(value, name)
+    array = found if isinstance(found, np.ndarray) else np.asarray(value)
+    if array.dtype.kind not in _NUMERIC_KINDS or array.dtype.itemsize > 8:
+        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    return array
+
+
 def read_labels(value: Any, name: str) -> np.ndarray:
     """Return labels of any kind, names too, as an array."""
     return _converted(value, name)

@@ -7,8 +7,17 @@ from typing import Any, Literal
 import numpy as np
 
 from calibrant import _inputs
+from calibrant._settings import checked_choice
 
-__all__ = ["SAME_WIDTH", "Bounds", "Crossed", "are_equally_wide", "bounds_of", "check_crossed"]
+__all__ = [
+    "SAME_WIDTH",
+    "Bounds",
+    "Crossed",
+    "are_equally_wide",
+    "bounds_of",
+    "check_crossed",
+    "require_outcomes",
+]
 
 Crossed = Literal["raise", "swap"]
 
@@ -49,9 +58,13 @@ def _split(intervals: Any) -> Bounds:
 
 def check_crossed(crossed: Any) -> bool:
     """Return whether crossed bounds are to be swapped."""
-    if crossed not in ("raise", "swap"):
-        raise ValueError(f"crossed must be 'raise' or 'swap', got {crossed!r}")
-    return bool(crossed == "swap")
+    return bool(checked_choice(crossed, "crossed", ("raise", "swap")) == "swap")
+
+
+def require_outcomes(y_true: Any) -> None:
+    """Refuse None, which the core takes for widths alone."""
+    if y_true is None:
+        raise TypeError("y_true must be an array, got None")
 
 
 def are_equally_wide(least: float, largest: float) -> bool:

@@ -15,6 +15,7 @@ from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
 from calibrant._interval_summary import IntervalSummary
 from calibrant._prediction_sets import summary_of, update_sets
 from calibrant._set_results import SetSummary
+from calibrant._settings import checked_numbers
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["Intervals", "PredictionSets"]
@@ -53,7 +54,7 @@ class Intervals(Accumulator[_core.Intervals]):
     def __init__(
         self, confidence_level: float | ArrayLike, *, width_edges: Sequence[float] = ()
     ) -> None:
-        edges = [float(edge) for edge in width_edges]
+        edges = checked_numbers(width_edges, "width_edges")
         self._state = _core.Intervals(nominal_levels(confidence_level), edges)
 
     def update(

@@ -115,10 +115,10 @@ def _row(rows: np.ndarray | None, index: int) -> int:
 
 
 def _positive(values: np.ndarray, rows: np.ndarray | None, pos_label: object) -> np.ndarray:
+    if isinstance(pos_label, (list, dict, set)) or np.ndim(pos_label) > 0:  # type: ignore[arg-type]
+        raise TypeError(f"pos_label must be one label, got {pos_label!r}")
     _check_comparable(values, np.asarray(pos_label), "pos_label")
     positive = np.asarray(values == pos_label, dtype=bool)
-    if positive.shape != values.shape:
-        raise TypeError(f"pos_label must be one label, got {pos_label!r}")
     others = np.flatnonzero(~positive)
     differing = others[values[others] != values[others[:1]]] if others.size else others
     if differing.size:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
+from calibrant._draws import checked_seed
 from calibrant._mmd import (
     Bandwidth,
     Estimator,
@@ -23,6 +23,7 @@ from calibrant._mmd import (
     rows_of_blocks,
 )
 from calibrant._result import Result
+from calibrant._settings import checked_callable, checked_count
 
 if TYPE_CHECKING:
     from calibrant.plotting import MMDTestDisplay
@@ -152,11 +153,9 @@ def mmd_test(
     checked_estimator(estimator, block_size)
     if estimator in ("linear", "block"):
         return _normal_test(x, y, bandwidth, kernel, estimator, block_size)
-    n_permutations, seed = operator.index(n_permutations), operator.index(seed)
-    if not 1 <= n_permutations < 2**32:
-        raise ValueError(f"n_permutations must be at least 1, got {n_permutations}")
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must lie in [0, 2^64), got {seed}")
+    n_permutations = checked_count(n_permutations, "n_permutations", most=2**32 - 1)
+    seed = checked_seed(seed)
+    checked_callable(progress, "progress")
     if estimator == "unbiased":
         require_pairs(x, y)
     bandwidths = bandwidths_of(x, y, bandwidth, kernel)

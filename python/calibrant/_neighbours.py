@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import operator
 from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._result import Result
+from calibrant._settings import checked_count
 
 __all__ = ["DensityCoverage", "PrecisionRecall", "density_coverage", "precision_recall"]
 
@@ -131,13 +131,7 @@ def precision_recall(real: ArrayLike, generated: ArrayLike, *, k: int = 5) -> Pr
 
 
 def _check_k(k: int) -> int:
-    try:
-        checked = operator.index(k)
-    except TypeError:
-        raise TypeError(f"k must be an integer, got {k!r}") from None
-    if not 1 <= checked < 2**63:
-        raise ValueError(f"k must be at least 1, got {k!r}")
-    return checked
+    return checked_count(k, "k")
 
 
 def _expected_coverage(n: int, m: int, k: int) -> float:

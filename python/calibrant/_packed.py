@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from calibrant import _evidence_bytes
-from calibrant._saved import Saved
+from calibrant._saved import Saved, state_bytes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -49,7 +49,7 @@ class Packed(Saved):
         ValueError
             If they are damaged, of another class, or of a newer version.
         """
-        head, states = _evidence_bytes.unpack(bytes(state), cls.MAGIC, cls._WHAT)
+        head, states = _evidence_bytes.unpack(state_bytes(state), cls.MAGIC, cls._WHAT)
         try:
             return cls._of_parts(head, states)
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:

@@ -60,7 +60,8 @@ def pit_values(
     >>> pit_values([0.5, 0.5, 1.0], cdf_below=[0.0, 0.0, 0.5]).round(3)
     array([0.081, 0.142, 0.628])
     """
-    outcomes = None if y_true is None else np.asarray(_inputs.resolve(y_true, "y_true"))
+    outcomes = None if y_true is None else _outcomes(y_true)
+    seed, first_pair = checked_seed(seed), checked_index(first_pair)
     upper = _probabilities(cdf, outcomes, "cdf")
     if cdf_below is None:
         return upper
@@ -76,6 +77,15 @@ def pit_values(
     return lower + _noise(len(upper), 1, seed, first_pair)[:, 0] * (upper - lower)
 
 
+def _outcomes(y_true: Any) -> NDArray[Any]:
+    found = _inputs.read_numbers(y_true, "y_true")
+    bad = np.argwhere(~np.isfinite(found))
+    if len(bad):
+        where = f" at row {bad[0][0]}" if found.ndim else ""
+        raise ValueError(f"y_true must be finite, found {found[tuple(bad[0])]}{where}")
+    return found
+
+
 def _probabilities(cdf: Any, outcomes: NDArray[Any] | None, name: str) -> NDArray[np.float64]:
     if callable(cdf):
         if outcomes is None:
@@ -86,7 +96,7 @@ def _probabilities(cdf: Any, outcomes: NDArray[Any] | None, name: str) -> NDArra
                 f"{name} must return numbers of shape {outcomes.shape}, got shape {found.shape}"
             )
     else:
-        found = np.asarray(_inputs.resolve(cdf, name), np.float64)
+        found = _inputs.read_numbers(cdf, name).astype(np.float64)
         if outcomes is not None and found.shape != outcomes.shape:
             raise ValueError(f"{name} must have the shape of y_true, {outcomes.shape}, "
                              f"got {found.shape}")  # fmt: skip
@@ -125,7 +135,7 @@ def rank_pit_values(
     array([0.032, 0.457, 0.851])
     """
     state = _core.Ranks(checked_index(n_draws, "n_draws"), 1, 0)
-    found = np.asarray(_inputs.resolve(ranks, "ranks"))
+    found = _inputs.read_numbers(ranks, "ranks")
     state.update_ranks(found.reshape(-1) if found.ndim == 2 else found)
     dims = found.shape[1] if found.ndim == 2 else 1
     noise = _noise(len(found), dims, seed, first_pair).reshape(found.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._confidence import checked_level
-from calibrant._inputs import read_labels
+from calibrant._inputs import resolve
 from calibrant._rank_curves import coverage_curves, rank_cuts, rank_ecdf
 from calibrant._rank_histogram import default_bins, rank_histogram
 from calibrant._rank_results import RankCalibration, RankDimension
 from calibrant._rank_verdict import RankKind, overall_verdict, rank_verdict
+from calibrant._settings import checked_count
 from calibrant._test_result import TestResult, holm
 
 __all__ = ["RankCalibration", "RankDimension", "RankKind", "from_counts", "rank_calibration"]
@@ -97,10 +97,7 @@ def rank_calibration(
 
 
 def _whole(value: Any, name: str) -> int:
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be a whole number, got {value!r}") from None
+    return checked_count(value, name, least=-(2**63))
 
 
 def count_ranks(ranks: ArrayLike, n_draws: int) -> NDArray[np.int64]:
@@ -108,12 +105,12 @@ def count_ranks(ranks: ArrayLike, n_draws: int) -> NDArray[np.int64]:
     n_draws = _whole(n_draws, "n_draws")
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws}")
-    found = read_labels(ranks, "ranks")
+    found = np.asarray(resolve(ranks, "ranks"))
     if found.ndim not in (1, 2):
         raise ValueError(f"ranks must have shape (n,) or (n, d), got {found.shape}")
     if found.size == 0:
         raise ValueError(f"ranks must hold at least one rank, got shape {found.shape}")
-    if found.dtype.kind not in "iuf":
+    if found.dtype.kind not in "iuf" or found.dtype.itemsize > 8:
         raise TypeError(f"ranks must hold whole numbers, got dtype {found.dtype}")
     table = found.reshape(len(found), -1)
     bad = ~((table >= 0) & (table <= n_draws))

@@ -9,6 +9,7 @@ from calibrant._rank_curves import CoverageCurve, RankEcdf
 from calibrant._rank_histogram import RankHistogram
 from calibrant._rank_verdict import RankKind
 from calibrant._result import ArraysResult
+from calibrant._settings import checked_choice
 from calibrant._test_result import TestResult
 
 if TYPE_CHECKING:
@@ -152,8 +153,7 @@ class RankCalibration(ArraysResult):
             "histogram": plotting.RankHistogramDisplay,
             "coverage": plotting.RankCoverageDisplay,
         }
-        if picture not in displays:
-            raise ValueError(f"picture must be 'ecdf', 'histogram' or 'coverage', got {picture!r}")
+        checked_choice(picture, "picture", tuple(displays))
         return displays[picture](self).plot(ax, name=name, **options)
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._cumulative_tests import WalkTests
 from calibrant._labels import class_codes
+from calibrant._settings import checked_count
 from calibrant._test_result import TestResult
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -22,7 +23,7 @@ class Refinement:
     __slots__ = ("_state",)
 
     def __init__(self, table: _core.ScoreTable, max_rows: int) -> None:
-        self._state = _core.WalkRefiner(table, max_rows)
+        self._state = _core.WalkRefiner(table, checked_count(max_rows, "max_rows"))
 
     def update(
         self,

@@ -20,7 +20,10 @@ def named_arguments(
     accumulator: Any, rows: tuple[Any, ...], named: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of ``update`` by name, or raise what a wrong call raises."""
-    return dict(inspect.signature(accumulator.update).bind(*rows, **named).arguments)
+    signature = inspect.signature(accumulator.update)
+    if hasattr(accumulator, "_asked"):  # Grouped hands them on to its accumulators
+        signature = inspect.Signature(list(accumulator._asked().values()))
+    return dict(signature.bind(*rows, **named).arguments)
 
 
 def n_rows(arguments: dict[str, Any]) -> int | None:
@@ -33,13 +36,16 @@ def n_rows(arguments: dict[str, Any]) -> int | None:
         if name not in SETTINGS and value is not None
         for length in _lengths(name, value)
     }
-    return lengths.pop() if len(lengths) == 1 else None
+    return lengths.pop() if len(lengths) == 1 and -1 not in lengths else None
 
 
 def _lengths(name: str, value: Any) -> list[int]:
     if name == "intervals" and isinstance(value, tuple):
         return [length for end in value for length in _lengths("", end)]
-    return [len(value) if hasattr(value, "__len__") else len(np.atleast_1d(np.asarray(value)))]
+    try:
+        return [len(value)]
+    except TypeError:  # a single value, which ``update`` refuses
+        return [-1]
 
 
 def runs(keys: NDArray[np.int64]) -> list[tuple[int, Rows]]:

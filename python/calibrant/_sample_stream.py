@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._frechet import SampleMoments
+from calibrant._settings import checked_count
 from calibrant._vendi import VendiProfile, not_noise, profile_of
 
 __all__ = ["Moments", "Vendi"]
@@ -24,14 +24,7 @@ class _Features(Accumulator[StateT]):
     __slots__ = ()
 
     def __init__(self, n_features: int) -> None:
-        try:
-            width = operator.index(n_features)
-        except TypeError:
-            raise TypeError(f"n_features must be an integer, got {n_features!r}") from None
-        if not 1 <= width <= _core.most_features:
-            raise ValueError(
-                f"n_features must lie in [1, {_core.most_features}], got {n_features!r}"
-            )
+        width = checked_count(n_features, "n_features", most=_core.most_features)
         self._state = self._State(width)
 
     def update(self, features: ArrayLike) -> None:

@@ -13,7 +13,7 @@ from calibrant._files import write_file
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Saved", "read_state"]
+__all__ = ["Saved", "read_state", "state_bytes"]
 
 T = TypeVar("T")
 
@@ -25,6 +25,15 @@ def read_state(path: str | os.PathLike[str], from_bytes: Callable[[bytes], T]) -
         return from_bytes(block)
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from error
+
+
+def state_bytes(state: Any) -> bytes:
+    """Return a state as bytes; bytes(3) would make three of a number."""
+    try:
+        return bytes(memoryview(state))
+    except TypeError:
+        kind = type(state).__name__
+        raise TypeError(f"state must be a bytes-like object, got {kind}") from None
 
 
 class Saved(ABC):

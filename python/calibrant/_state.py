@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from calibrant._saved import read_state
+from calibrant._saved import read_state, state_bytes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -53,7 +53,7 @@ def restore(state: Buffer) -> Any:
     from calibrant.evidence import Evidence
     from calibrant.sequential import SequentialCalibrationTest
 
-    block = bytes(state)
+    block = state_bytes(state)
     kinds: dict[bytes, Any] = {
         _evidence_bytes.MAGIC: Evidence,
         Windowed.MAGIC: Windowed,

@@ -12,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._features import Floats, require_symmetric, triangular_factor
+from calibrant._inputs import read_numbers
 from calibrant._result import Result, for_json
+from calibrant._settings import checked_number, checked_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -151,7 +153,7 @@ def vendi_profile(
     >>> vendi_profile([[1, 0], [0, 1], [1, 1]], orders=[0, 1, 2])
     VendiProfile({0: 2, 1: 1.88988, 2: 1.8}, n=3)
     """
-    checked = tuple(check_order(q) for q in orders)
+    checked = tuple(check_order(q, "orders") for q in checked_numbers(orders, "orders"))
     values = _eigenvalues(x, kernel, sample_weight)
     return profile_of(values, len(x), checked)  # type: ignore[arg-type]
 
@@ -163,14 +165,11 @@ def profile_of(eigenvalues: Floats, n: int, orders: Sequence[float] = ORDERS) ->
     return VendiProfile(tuple(orders), scores, falling, n)
 
 
-def check_order(q: Any) -> float:
+def check_order(q: Any, name: str = "q") -> float:
     """Return the order as a float, if it can be one."""
-    try:
-        order = float(q)
-    except (TypeError, ValueError):
-        raise TypeError(f"q must be a number, got {q!r}") from None
-    if not order >= 0.0:
-        raise ValueError(f"q must not be negative, got {q!r}")
+    order = checked_number(q, name)
+    if order < 0.0:
+        raise ValueError(f"{name} must not be negative, got {q!r}")
     return order
 
 
@@ -225,14 +224,20 @@ def _factor_or_matrix(x: Any, kernel: str, sample_weight: Any) -> Floats:
 def _roots_of_weights(sample_weight: Any, n: int) -> Floats:
     if sample_weight is None:
         return np.full(n, 1.0 / math.sqrt(n))
-    weights = _core.features(sample_weight, "sample_weight", False)
-    if weights.shape != (n, 1):
-        raise ValueError(f"sample_weight must have shape ({n},), as x has rows")
-    weights = weights[:, 0]
-    negative = np.flatnonzero(weights < 0.0)
-    if len(negative):
-        i = int(negative[0])
-        raise ValueError(f"sample_weight must not be negative, found {weights[i]} at row {i}")
+    weights = read_numbers(sample_weight, "sample_weight").astype(np.float64)
+    if weights.ndim != 1:
+        raise ValueError(f"sample_weight must have shape (n,), got shape {weights.shape}")
+    if len(weights) != n:
+        raise ValueError(
+            f"x and sample_weight must have the same length, got {n} and {len(weights)}"
+        )
+    bad = np.flatnonzero(~((weights >= 0.0) & (weights < math.inf)))
+    if len(bad):
+        i = int(bad[0])
+        if math.isnan(weights[i]):
+            raise ValueError(f"sample_weight has a missing value (NaN) at row {i}")
+        found = repr(float(weights[i])).removesuffix(".0")
+        raise ValueError(f"sample_weight must be finite and not negative, found {found} at row {i}")
     largest = float(weights.max())
     if largest == 0.0:
         raise ValueError("sample_weight must not be 0 in all rows")

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import checked_count
 from calibrant._subsets import subset_codes
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -88,8 +89,8 @@ class CumulativeDifferences(Result):
 
 def check_max_points(max_points: int | None) -> None:
     """Refuse what is too few for both ends, the highest and the lowest point."""
-    if max_points is not None and max_points < 4:
-        raise ValueError(f"max_points must be at least 4, got {max_points}")
+    if max_points is not None:
+        checked_count(max_points, "max_points", least=4)
 
 
 def _thinned(differences: NDArray[np.float64], max_points: int) -> NDArray[np.intp]:

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant._settings import checked_count
+
 __all__ = ["Grid"]
 
 _MICROSECONDS = np.dtype("datetime64[us]")
@@ -39,8 +41,8 @@ class Grid:
     @classmethod
     def of_rows(cls, rows: Any, length: Any) -> Grid:
         """Panes of so many rows."""
-        step = _whole(rows, "rows")
-        whole = step if length is None else _whole(length, "length")
+        step = checked_count(rows, "rows")
+        whole = step if length is None else checked_count(length, "length")
         return cls(step, _multiple(whole, step), 0, False)
 
     @classmethod
@@ -180,14 +182,6 @@ def _near(whole: NDArray[np.int64], stamps: NDArray[Any]) -> NDArray[np.int64]:
     if far.size:
         raise ValueError(f"timestamps are too far away, found {stamps[far[0]]} at row {far[0]}")
     return whole
-
-
-def _whole(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be a whole number of rows, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name} must be at least 1, got {value}")
-    return int(value)
 
 
 def _span(value: Any, name: str, of_dates: bool) -> int | float:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant._packed import Packed
 from calibrant._result import json_ready
 from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs
+from calibrant._settings import checked_choice, checked_count
 from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
 
@@ -82,12 +83,9 @@ class Windowed(Packed):
             raise TypeError("pass rows or every, one of them: how long a pane is")
         if rows is not None and (lateness is not None or origin is not None):
             raise TypeError("lateness and origin are for windows by time: rows are never late")
-        if late not in ("count", "raise"):
-            raise ValueError(f"late must be 'count' or 'raise', got {late!r}")
-        if keep is not None and (isinstance(keep, bool) or not isinstance(keep, int)):
-            raise TypeError(f"keep must be an integer or None, got {keep!r}")
-        if keep is not None and keep < 0:
-            raise ValueError(f"keep must not be negative, got {keep}")
+        checked_choice(late, "late", ("count", "raise"))
+        if keep is not None:
+            keep = checked_count(keep, "keep", least=0)
         by_rows = rows is not None
         grid = (
             Grid.of_rows(rows, length) if by_rows else Grid.of_time(every, length, lateness, origin)

@@ -32,6 +32,7 @@ from calibrant import _core
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes, n_classes
 from calibrant._result import Result
+from calibrant._settings import checked_flag
 from calibrant._verdict import (
     angle_of,
     angle_tolerance,
@@ -375,7 +376,7 @@ def assess(
     check_source(source)
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     k = n_classes(y_proba)
-    classes = list(range(max(k, 1))) if per_class else [_core.ALL_PAIRS]
+    classes = list(range(max(k, 1))) if checked_flag(per_class, "per_class") else [_core.ALL_PAIRS]
     data = (codes, y_proba, sample_weight, omit)
     bins = default_bins(codes) if n_bins is None else n_bins
     tables = [_table(data, of_class, bins, strategy, q_lim) for of_class in classes]

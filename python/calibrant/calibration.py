@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import _core
+from calibrant import _core, _inputs
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import checked_choice, checked_flag
 from calibrant.assessment import Assessment, AssessmentBins, assess
 from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
@@ -125,8 +126,7 @@ class ReliabilityBins(Result):
 
 def check_norm(norm: object) -> None:
     """Raise ValueError if it is none."""
-    if norm not in (1, 2, "max"):
-        raise ValueError(f"norm must be 1, 2 or 'max', got {norm!r}")
+    checked_choice(norm, "norm", (1, 2, "max"))
 
 
 def _table(
@@ -152,7 +152,7 @@ def _table(
 
 def _check_error(norm: object, debias: bool) -> None:
     check_norm(norm)
-    if debias and norm != 2:
+    if checked_flag(debias, "debias") and norm != 2:
         raise ValueError(f"debias needs norm=2: no unbiased estimator is known for norm={norm!r}")
 
 
@@ -359,7 +359,8 @@ def classwise_ece(
     array([0.25, 0.25])
     """
     if _is_table(y_true):
-        indicators, scores = np.asarray(y_true), np.asarray(y_proba)
+        indicators = np.asarray(_inputs.resolve(y_true, "y_true"))
+        scores = np.asarray(_inputs.resolve(y_proba, "y_proba"))
         if indicators.shape != scores.shape:
             raise ValueError(
                 f"y_true and y_proba must have the same shape, got {indicators.shape} "
@@ -383,4 +384,4 @@ def classwise_ece(
         errors = _core.classwise_errors(
             codes, y_proba, sample_weight, omit, edges, number, code, debias
         )
-    return float(errors.mean()) if average else errors
+    return float(errors.mean()) if checked_flag(average, "average") else errors

@@ -134,6 +134,8 @@ class ComparisonSums:
     def __init__(self, models: Any, *, n_bins: int = 15, q_lim: float = 0.0) -> None:
         from calibrant._paired_stream import PairedScores
 
+        if isinstance(models, str) or not hasattr(models, "__iter__"):
+            raise TypeError(f"models must be a sequence of names, got {models!r}")
         names = [str(name) for name in models]
         if len(names) < 2 or len(set(names)) < len(names):
             raise ValueError(
@@ -155,6 +157,7 @@ class ComparisonSums:
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows; the arguments are those of `compare`."""
+        _require_mapping(probas)
         if list(probas) != list(self.scorecards):
             raise ValueError(f"probas must be of {list(self.scorecards)}, got {list(probas)}")
         omit = check_nan_policy(nan_policy)
@@ -179,14 +182,18 @@ class ComparisonSums:
 
     def merge(self, other: ComparisonSums) -> Self:
         """Add the rows of another comparison of the same models."""
+        if not isinstance(other, ComparisonSums):
+            raise TypeError(f"cannot merge {type(other).__name__} into ComparisonSums")
         if list(self.scorecards) != list(other.scorecards):
             raise ValueError(
                 f"cannot merge models {list(other.scorecards)} into {list(self.scorecards)}"
             )
-        for name, card in self.scorecards.items():
-            card.merge(other.scorecards[name])
-        for pair, sums in self.pairs.items():
-            sums.merge(other.pairs[pair])
+        # Aside, so that whatever is refused leaves all as it was.
+        cards = {
+            name: c.copy().merge(other.scorecards[name]) for name, c in self.scorecards.items()
+        }
+        pairs = {pair: sums.copy().merge(other.pairs[pair]) for pair, sums in self.pairs.items()}
+        self.scorecards, self.pairs = cards, pairs
         return self
 
     @property
@@ -261,12 +268,18 @@ def compare(
     <BLANKLINE>
       bold is better by Brier score, log score and spherical score.
     """
+    _require_mapping(probas)
     sums = ComparisonSums(probas, n_bins=n_bins, q_lim=q_lim)
     sums.update(
         y_true, {str(name): p for name, p in probas.items()}, sample_weight=sample_weight,
         pos_label=pos_label, labels=labels, nan_policy=nan_policy,
     )  # fmt: skip
     return sums.result(confidence_level)
+
+
+def _require_mapping(probas: Any) -> None:
+    if not isinstance(probas, Mapping):
+        raise TypeError(f"probas must be a dict of arrays by model, got {type(probas).__name__}")
 
 
 def without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[np.float64]:

@@ -7,12 +7,12 @@ ImportError. Neither changes a result, not even in its last bit.
 
 from __future__ import annotations
 
-import operator
 from typing import SupportsIndex
 
 import numpy as np
 
 from calibrant import _core
+from calibrant._settings import checked_count
 
 __all__ = ["config", "get_num_threads", "set_num_threads", "show_config"]
 
@@ -48,7 +48,7 @@ def set_num_threads(n: SupportsIndex) -> None:
     2
     >>> set_num_threads(0)
     """
-    _core.set_num_threads(operator.index(n))
+    _core.set_num_threads(checked_count(n, "n", least=-(2**63)))
 
 
 def get_num_threads() -> int:

@@ -18,6 +18,7 @@ from calibrant import _core
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import checked_choice, checked_flag
 from calibrant.calibration import Strategy
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -217,9 +218,8 @@ def brier_decomposition(
     >>> brier_decomposition(y_true, y_proba, method="corp")
     CorpDecomposition(score=0.15625, uncertainty=0.25, n=6, miscalibration=0.0729167, discrimination=0.166667)
     """  # noqa: E501
-    if method not in ("murphy", "corp"):
-        raise ValueError(f"method must be 'murphy' or 'corp', got {method!r}")
-    if method == "corp" and bias_corrected:
+    checked_choice(method, "method", ("murphy", "corp"))
+    if checked_flag(bias_corrected, "bias_corrected") and method == "corp":
         raise ValueError("bias_corrected needs method='murphy'")
     check_strategy(strategy)
     omit = check_nan_policy(nan_policy)

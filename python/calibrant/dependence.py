@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
+from calibrant._draws import checked_seed
 from calibrant._result import Result
+from calibrant._settings import checked_count
 
 __all__ = ["HSIC", "HSICTest", "hsic", "hsic_test"]
 
@@ -218,10 +220,8 @@ def hsic_test(
     if method not in ("gamma", "permutation"):
         raise ValueError(f"method must be 'gamma' or 'permutation', got {method!r}")
     by_gamma = method == "gamma"
-    if not by_gamma and not 1 <= n_permutations < 2**32:
-        raise ValueError(f"n_permutations must be at least 1, got {n_permutations!r}")
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must lie in [0, 2^64), got {seed!r}")
+    n_permutations = checked_count(n_permutations, "n_permutations", most=2**32 - 1)
+    seed = checked_seed(seed)
     permutations = 0 if by_gamma else n_permutations
     answer = _answer(
         x, y, bandwidth, kernel, 2 if by_gamma else 0, permutations=permutations, seed=seed

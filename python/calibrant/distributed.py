@@ -28,9 +28,11 @@ from typing import Any
 
 from calibrant import _core
 from calibrant._grouped import Grouped
+from calibrant._settings import checked_count
 from calibrant._state import restore
 from calibrant._windowed import Windowed
 from calibrant.io import Batch, scan
+from calibrant.io._roles import check_names
 
 __all__ = ["Spec", "combine", "dask", "finish", "local", "partial", "ray", "spark"]
 
@@ -59,10 +61,16 @@ class Spec:
     def __post_init__(self) -> None:
         if not callable(self.factory):
             raise TypeError(f"factory must make an accumulator, got {self.factory!r}")
+        if not isinstance(self.roles, Mapping):
+            raise TypeError(f"roles must be a dict, got {self.roles!r}")
         if "label" not in self.roles:
-            raise TypeError("label is missing: the name of the column of what happened")
+            raise TypeError("roles: label is missing, the name of the column of what happened")
+        for role in _COLUMN_ROLES:
+            check_names(role, self.roles.get(role))
         if "positive" in self.roles:
-            raise TypeError("name all classes, in order: a partition may lack the other one")
+            raise TypeError(
+                "roles cannot have positive: name all classes, in order; a partition may lack one"
+            )
 
     @property
     def columns(self) -> list[str]:
@@ -75,6 +83,8 @@ class Spec:
 
     def add(self, total: Any, table: Any) -> None:
         """Add the rows of a table to an accumulator; what ``update`` asks for by name it gets."""
+        if not hasattr(total, "update"):
+            raise TypeError(f"total must be an accumulator, got {total!r}")
         given = scan(_only(table, self.columns), **self.roles)
         first_row = 0
         update = total._take if isinstance(total, Windowed) else total.update
@@ -122,6 +132,8 @@ def partial(batch: Any, spec: Spec) -> bytes:
     >>> finish(combine(states)).brier
     0.15625
     """
+    if not isinstance(spec, Spec):
+        raise TypeError(f"spec must be a Spec, got {spec!r}")
     total = spec.factory()
     spec.add(total, batch)
     state: bytes = total.to_bytes()
@@ -140,6 +152,7 @@ def finish(state: bytes) -> Any:
 
 
 def _merged(states: Iterable[bytes]) -> Any:
+    _require_iterable(states, "states")
     total = None
     for state in states:
         part = restore(state)
@@ -157,10 +170,18 @@ def _in_worker(batch: Any, spec: Spec) -> bytes:
 def _only(table: Any, columns: Sequence[str]) -> Any:
     """A table with these columns only, so that no other can be taken for something."""
     if isinstance(table, dict):
+        for name in columns:
+            if name not in table:
+                raise ValueError(f"the table has no column {name!r} (there are: {[*table]})")
         return {name: table[name] for name in columns}
     if isinstance(table, (str, os.PathLike)):
         return table
-    return table.select(columns) if hasattr(table, "select") else table[columns]
+    if not hasattr(table, "__getitem__") or isinstance(table, (list, tuple, bytes)):
+        raise TypeError(f"a table must have columns by name, got {type(table).__name__}")
+    try:
+        return table.select(columns) if hasattr(table, "select") else table[columns]
+    except KeyError as error:
+        raise ValueError(f"the table lacks a column: {error}") from error
 
 
 def local(
@@ -201,8 +222,11 @@ def local(
     6
     """
     spec = Spec(factory, roles)
-    workers = n_workers or os.cpu_count() or 1
+    _require_iterable(batches, "batches")
+    workers = os.cpu_count() or 1 if n_workers is None else checked_count(n_workers, "n_workers")
     if executor is not None:
+        if not hasattr(executor, "submit"):
+            raise TypeError(f"executor must have submit, got {executor!r}")
         return _reduce(batches, spec, executor, workers)
     with ThreadPoolExecutor(workers) as threads:
         return _reduce(batches, spec, threads, workers)
@@ -238,13 +262,12 @@ def dask(collection: Any, factory: Callable[[], Any], *, fan_in: int = FAN_IN, *
     **roles
         Names of columns.
     """
+    spec = Spec(factory, roles)
+    _check_fan_in(fan_in)
     try:
         from dask import delayed
     except ImportError as error:
         raise ImportError('this needs dask: pip install "calibrant[dask]"') from error
-
-    spec = Spec(factory, roles)
-    _check_fan_in(fan_in)
     # pure=False: two partitions with equal rows are two partitions.
     score, merge = delayed(_in_worker, pure=False), delayed(combine, pure=False)
     states = [score(part, spec) for part in _dask_parts(collection, spec.columns, delayed)]
@@ -361,5 +384,9 @@ def _merge_into(total: Any, states: Iterable[bytes]) -> Any:
 
 
 def _check_fan_in(fan_in: int) -> None:
-    if fan_in < 2:
-        raise ValueError(f"fan_in must be at least 2, got {fan_in}")
+    checked_count(fan_in, "fan_in", least=2)
+
+
+def _require_iterable(value: Any, name: str) -> None:
+    if not hasattr(value, "__iter__") or isinstance(value, (str, bytes, Mapping)):
+        raise TypeError(f"{name} must be one after the other, got {type(value).__name__}")

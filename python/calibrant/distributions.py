@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibrant import _inputs
 from calibrant._result import Result
+from calibrant._settings import checked_count, checked_number
 
 __all__ = ["CoupledGaussian", "CoupledGaussianFit"]
 
@@ -56,7 +58,7 @@ class CoupledGaussian:
     def __init__(self, mean: ArrayLike, scale: ArrayLike = 1.0, kappa: float = 0.0) -> None:
         self.mean = _vector(mean)
         d = self.mean.size
-        self.kappa = float(kappa)
+        self.kappa = checked_number(kappa, "kappa")
         if not (math.isfinite(self.kappa) and self.kappa * d > -1.0):
             raise ValueError(
                 f"kappa must be finite and greater than -1/d = {-1 / d:g}, got {kappa}"
@@ -110,9 +112,7 @@ class CoupledGaussian:
         if self.dim != 1:
             raise ValueError(f"cdf is for one dimension, this has {self.dim}")
         special = _scipy_special()
-        z = (np.asarray(x, np.float64) - self.mean[0]) / math.sqrt(self.scale[0, 0])
-        if np.isnan(z).any():
-            raise ValueError("x must not be NaN")
+        z = (_points(x, self.dim) - self.mean[0]) / math.sqrt(self.scale[0, 0])
         if abs(self.kappa) < _NO_COUPLING:
             return _plain(special.ndtr(z))
         if self.kappa > 0:
@@ -134,7 +134,11 @@ class CoupledGaussian:
         -------
         array of shape (size, d), or (size,) in one dimension
         """
-        rng = np.random.default_rng(seed)
+        size = checked_count(size, "size", least=0)
+        generator = isinstance(seed, np.random.Generator)
+        rng = np.random.default_rng(
+            seed if seed is None or generator else checked_count(seed, "seed", least=0)
+        )
         z = rng.standard_normal((size, self.dim))
         if self.kappa >= _NO_COUPLING:
             z /= np.sqrt(self.kappa * rng.chisquare(1.0 / self.kappa, (size, 1)))
@@ -168,9 +172,11 @@ class CoupledGaussian:
         -------
         float or array
         """
-        if not 0.0 < prior < 1.0:
+        if not isinstance(other, CoupledGaussian):
+            raise TypeError(f"other must be a CoupledGaussian, got {other!r}")
+        if not 0.0 < checked_number(prior, "prior") < 1.0:
             raise ValueError(f"prior must lie in (0, 1), got {prior}")
-        if outside is not None and not 0.0 <= outside <= 1.0:
+        if outside is not None and not 0.0 <= checked_number(outside, "outside") <= 1.0:
             raise ValueError(f"outside must lie in [0, 1], got {outside}")
         if other.dim != self.dim:
             raise ValueError(f"other must have dimension {self.dim}, got {other.dim}")
@@ -205,7 +211,11 @@ class CoupledGaussian:
         tolerance : float
             Of the relative change of the scale matrix, at which the iteration ends.
         """
-        rows = np.asarray(x, np.float64)
+        kappa = checked_number(kappa, "kappa")
+        max_iterations = checked_count(max_iterations, "max_iterations")
+        if not 0.0 < checked_number(tolerance, "tolerance") < math.inf:
+            raise ValueError(f"tolerance must be positive and finite, got {tolerance!r}")
+        rows = _inputs.read_numbers(x, "x").astype(np.float64)
         rows = rows[:, None] if rows.ndim == 1 else rows
         if rows.ndim != 2 or len(rows) <= rows.shape[1]:
             raise ValueError(f"x must have more rows than columns, got shape {np.shape(x)}")
@@ -227,13 +237,11 @@ class CoupledGaussian:
         return CoupledGaussianFit(cls(mean, scale, kappa), max_iterations, False)
 
     def _squared_distance(self, x: ArrayLike) -> NDArray[np.float64]:
-        points = np.asarray(x, np.float64)
+        points = _points(x, self.dim)
         if self.dim == 1 and (points.ndim < 2 or points.shape[-1] != 1):
             points = points[..., None]
         if points.ndim == 0 or points.shape[-1] != self.dim:
             raise ValueError(f"x must have shape (..., {self.dim}), got {np.shape(x)}")
-        if np.isnan(points).any():
-            raise ValueError("x must not be NaN")
         flat = (points - self.mean).reshape(-1, self.dim)
         whitened = np.linalg.solve(self._factor, flat.T) if flat.size else flat.T
         distance: NDArray[np.float64] = np.square(whitened).sum(axis=0).reshape(points.shape[:-1])
@@ -269,15 +277,27 @@ def _plain(values: Any) -> Any:
     return float(values) if np.ndim(values) == 0 else values
 
 
+def _points(x: ArrayLike, d: int) -> NDArray[np.float64]:
+    """Read x; a line has two infinite ends, in space infinity is at no distance."""
+    points: NDArray[np.float64] = _inputs.read_numbers(x, "x").astype(np.float64)
+    bad = np.argwhere(np.isnan(points) if d == 1 else ~np.isfinite(points))
+    if len(bad):
+        where = f" at row {bad[0][0]}" if points.ndim else ""
+        found = points[tuple(bad[0])]
+        must = "not be NaN" if math.isnan(found) else "be finite"
+        raise ValueError(f"x must {must}, found {found}{where}")
+    return points
+
+
 def _vector(mean: ArrayLike) -> NDArray[np.float64]:
-    vector = np.atleast_1d(np.array(mean, np.float64))
+    vector = np.atleast_1d(_inputs.read_numbers(mean, "mean").astype(np.float64))
     if vector.ndim != 1 or vector.size == 0 or not np.isfinite(vector).all():
         raise ValueError(f"mean must be a finite number or vector, got {mean!r}")
     return vector
 
 
 def _matrix(scale: ArrayLike, d: int) -> NDArray[np.float64]:
-    given = np.array(scale, np.float64)
+    given = _inputs.read_numbers(scale, "scale").astype(np.float64)
     if given.ndim < 2:
         given = np.diag(np.broadcast_to(given, d)) if given.size in (1, d) else given
     if given.shape != (d, d) or not np.isfinite(given).all():

@@ -206,6 +206,14 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
     return replace(found, changes=changes)
 
 
+def _listed(windows: Any) -> list[streaming.Window]:
+    if isinstance(windows, streaming.Windowed):
+        return windows.windows()
+    if not isinstance(windows, Sequence) or isinstance(windows, (str, bytes)):
+        raise TypeError(f"windows must be a Windowed, or its windows, got {windows!r}")
+    return list(windows)
+
+
 def drift_by_window(
     reference: Any,
     windows: streaming.Windowed | Sequence[streaming.Window],
@@ -231,7 +239,7 @@ def drift_by_window(
     3
     """
     level = check_level(confidence_level)
-    listed = windows.windows() if isinstance(windows, streaming.Windowed) else list(windows)
+    listed = _listed(windows)
     first = _accumulator(reference, "reference")
     side = side_of(first, level)
     found = [_compared(first, side, window) for window in listed]

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._result import Result, for_json
+from calibrant._settings import checked_choice, checked_count, checked_flag, checked_number
 
 if TYPE_CHECKING:
     from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
@@ -91,19 +92,13 @@ def ensemble_confidence(
     array([[0.6667, 0.3333, 0.    ]])
     """
     return _core.ensemble_confidence(
-        votes, weights, _count(n_classes), float(temperature), combine, bool(path)
+        votes,
+        weights,
+        checked_count(n_classes, "n_classes", most=2**20),
+        checked_number(temperature, "temperature"),
+        checked_choice(combine, "combine", ("softmax", "share")),
+        checked_flag(path, "path"),
     )
-
-
-def _count(n_classes: Any) -> int:
-    try:
-        count = int(n_classes.__index__())
-    except AttributeError:
-        kind = type(n_classes).__name__
-        raise TypeError(f"n_classes must be an integer, got {kind}") from None
-    if count < 1:
-        raise ValueError(f"n_classes must be from 1 to 1048576, got {count}")
-    return count
 
 
 @dataclass(frozen=True, repr=False, eq=False)

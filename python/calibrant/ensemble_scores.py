@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
+from calibrant._draws import checked_seed
 from calibrant._forecast_laws import (
     crps_exponential,
     crps_laplace,
@@ -20,11 +21,12 @@ from calibrant._forecast_laws import (
 )
 from calibrant._forecast_rows import (
     Array,
-    as_array,
     outcomes_and_draws,
     outcomes_and_points,
     rows_of,
 )
+from calibrant._inputs import read_numbers
+from calibrant._settings import checked_choice, checked_count, checked_number
 from calibrant._sliced_energy import SlicedEnergyScore
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -193,20 +195,17 @@ def energy_score(
     SlicedEnergyScore(score=2.79..., standard_error=0.04..., n_directions=1000)
     """
     share = _fair_share(estimator)
-    if not 0.0 < beta < 2.0:
+    if not 0.0 < checked_number(beta, "beta") < 2.0:
         raise ValueError(f"beta must lie in (0, 2), got {beta!r}")
     y, x, d, shape = outcomes_and_points(y_true, draws)
     factors = _scale(scale, d)
+    checked_choice(method, "method", ("exact", "sliced"))
+    n_directions = checked_count(n_directions, "n_directions", least=2, most=2**24)
+    seed = checked_seed(seed)
     if method == "exact":
         return _core.energy_score(y, x, d, factors, beta, share).reshape(shape)[()]
-    if method != "sliced":
-        raise ValueError(f"method must be 'exact' or 'sliced', got {method!r}")
     if beta != 1.0:
         raise ValueError(f"method 'sliced' needs beta = 1, got {beta!r}")
-    if not 2 <= n_directions <= 2**24:
-        raise ValueError(f"n_directions must lie in [2, 2^24], got {n_directions!r}")
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"seed must lie in [0, 2^64), got {seed!r}")
     score, error = _core.sliced_energy_score(y, x, d, factors, share, n_directions, seed)
     return SlicedEnergyScore(score.reshape(shape)[()], error.reshape(shape)[()], n_directions)
 
@@ -214,7 +213,7 @@ def energy_score(
 def _scale(scale: ArrayLike | None, d: int) -> list[float]:
     if scale is None:
         return []
-    values = as_array(scale, "scale")
+    values = read_numbers(scale, "scale")
     if values.shape != (d,):
         raise ValueError(f"scale must have shape ({d},), got shape {values.shape}")
     for k, value in enumerate(values):
@@ -261,7 +260,7 @@ def variogram_score(
     np.float64(-6.0)
     """
     share = _fair_share(estimator)
-    if not 0.0 < p <= 10.0:
+    if not 0.0 < checked_number(p, "p") <= 10.0:
         raise ValueError(f"p must lie in (0, 10], got {p!r}")
     y, x, d, shape = outcomes_and_points(y_true, draws)
     table = _pair_weights(weights, d)
@@ -271,7 +270,7 @@ def variogram_score(
 def _pair_weights(weights: ArrayLike | None, d: int) -> list[float]:
     if weights is None:
         return []
-    table = as_array(weights, "weights")
+    table = read_numbers(weights, "weights")
     if table.shape != (d, d):
         raise ValueError(f"weights must have shape ({d}, {d}), got shape {table.shape}")
     bad = np.argwhere(~((table >= 0) & (table < np.inf)))
@@ -307,7 +306,7 @@ def quantile_score(y_true: ArrayLike, quantiles: ArrayLike, *, levels: ArrayLike
            [0.5 , 0.5 ]])
     """
     y, q, _, shape = outcomes_and_draws(y_true, quantiles, None, -1, name="quantiles")
-    taus: Any = as_array(levels, "levels")
+    taus: Any = read_numbers(levels, "levels")
     if taus.shape != (q.shape[1],):
         raise ValueError(f"levels must have shape ({q.shape[1]},), got shape {taus.shape}")
     for k, tau in enumerate(taus):

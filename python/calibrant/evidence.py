@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +15,14 @@ from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, draws_of, edges_of, width_quartiles
 from calibrant._evidence_rows import add_batch
 from calibrant._rank_results import RankCalibration
-from calibrant._saved import Saved
+from calibrant._saved import Saved, state_bytes
+from calibrant._settings import (
+    checked_callable,
+    checked_count,
+    checked_flag,
+    checked_number,
+    checked_numbers,
+)
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS, NanPolicy
@@ -110,6 +119,14 @@ class Evidence(Saved):
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
     ) -> None:
+        if isinstance(gather, str) or not hasattr(gather, "__iter__"):
+            raise TypeError(f"gather must be a sequence of names, got {gather!r}")
+        levels = checked_numbers(levels, "levels")
+        width_edges = checked_numbers(width_edges, "width_edges")
+        if not 0.0 < checked_number(hsic_bandwidth, "hsic_bandwidth") < math.inf:
+            raise ValueError(f"hsic_bandwidth must be positive and finite, got {hsic_bandwidth!r}")
+        checked_flag(sets, "sets")
+        n_draws = checked_count(n_draws, "n_draws", least=0)
         if set(gather) - set(_OPTIONAL):
             raise ValueError(f"gather must hold {sorted(_OPTIONAL)}, found {sorted(gather)}")
         self.scorecard = streaming.Scorecard(n_bins=n_bins, q_lim=q_lim)
@@ -124,6 +141,7 @@ class Evidence(Saved):
         if levels:
             self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
             self.coverage_hsic = streaming.CoverageHSIC(bandwidths=(hsic_bandwidth, 1.0))
+        self._lock = threading.RLock()
         self.left_out: dict[str, str] = {}
         self.groups: dict[Any, streaming.Scorecard] = {}
         self.classes = tuple(classes)
@@ -177,6 +195,7 @@ class Evidence(Saved):
         missing, **roles
             As for `calibrant.io.scan`.
         """
+        checked_callable(progress, "progress")
         rows = table if isinstance(table, Scan) else scan(table, missing=missing, **roles)
         if gather and rows.has_classes:
             gather = {*gather, "assessment"}
@@ -264,13 +283,10 @@ class Evidence(Saved):
         bandwidth = self._settings["hsic_bandwidth"]
         return f"the widths are spread over too many bandwidths of {bandwidth:g}; choose a larger"
 
-    def _add_group(self, key: Any, card: streaming.Scorecard, *, keep: bool = True) -> None:
-        """Add the rows of a group; a card that is another's is copied only if it is to stay."""
+    def _add_group(self, key: Any, card: streaming.Scorecard) -> None:
+        """Add the rows of a group; the card stays here."""
         known = self.groups.get(key)
-        if known is None:
-            self.groups[key] = card if keep else card.copy()
-        else:
-            known.merge(card)
+        self.groups[key] = card if known is None else known.merge(card)
 
     def empty(self) -> Self:
         """Return one like this without rows."""
@@ -284,6 +300,11 @@ class Evidence(Saved):
             raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
         if self.truths != other.truths:
             raise ValueError(f"cannot merge truths {other.truths} into {self.truths}")
+        with self._lock:
+            self._merge(other)
+        return self
+
+    def _merge(self, other: Self) -> None:
         mine, others = dict(self._parts()), dict(other._parts())
         left_out = {**other.left_out, **self.left_out}
         for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
@@ -299,15 +320,17 @@ class Evidence(Saved):
                 if name != "coverage_hsic":
                     raise
                 left_out[name] = self._too_many_boxes
-        self.scorecard = scorecard
-        for name, part in merged.items():
-            setattr(self, name, part)
         for name, reason in left_out.items():
-            self._leave_out(name, min(reason, other.left_out.get(name, reason)))
+            known = (reason, self.left_out.get(name, reason), other.left_out.get(name, reason))
+            left_out[name] = min(known)  # the same one whatever came first
+        groups = dict(self.groups)
         for key, group in other.groups.items():
-            self._add_group(key, group, keep=False)
-        self._merge_source(other.source)
-        return self
+            groups[key] = groups[key].copy().merge(group) if key in groups else group.copy()
+        changed = {
+            "scorecard": scorecard, **merged, **dict.fromkeys(left_out),
+            "left_out": left_out, "groups": groups, "source": self._merged_source(other.source),
+        }  # fmt: skip
+        self.__dict__.update(changed)  # at once, so that a signal finds all rows or none
 
     def _check_widths(self, other: Self) -> None:
         """What is chosen from the first rows of a table may differ from that of another."""
@@ -319,14 +342,13 @@ class Evidence(Saved):
                     f"read all tables with the same (--{name.replace('_', '-')})"
                 )
 
-    def _merge_source(self, other: dict[str, Any]) -> None:
+    def _merged_source(self, other: dict[str, Any]) -> dict[str, Any]:
         files = self.source["files"]
-        files.extend(name for name in other["files"] if name not in files)
-        missing = self.source["missing"]
+        files = [*files, *(name for name in other["files"] if name not in files)]
+        missing = dict(self.source["missing"])
         for column, n in other["missing"].items():
             missing[column] = missing.get(column, 0) + n
-        for name, value in other.items():
-            self.source.setdefault(name, value)
+        return {**other, **self.source, "files": files, "missing": missing}
 
     def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return the scorecard of the rows so far, with those of the groups."""
@@ -365,7 +387,7 @@ class Evidence(Saved):
         ValueError
             If they are damaged, or of a newer version. Bytes from anywhere are safe to try.
         """
-        head, states = _evidence_bytes.unpack(bytes(state))
+        head, states = _evidence_bytes.unpack(state_bytes(state))
         try:
             made = cls(classes=head["classes"], **head["settings"])
             made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])

@@ -14,7 +14,6 @@ from calibrant import _core
 from calibrant._conditional_coverage import (
     checked_groups,
     coverage_gap,
-    require_outcomes,
     size_stratified_coverage,
 )
 from calibrant._confidence import (
@@ -34,7 +33,7 @@ from calibrant._coverage_results import (
     SizeStratifiedCoverage,
     size_groups,
 )
-from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
+from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
 from calibrant._interval_summary import IntervalLevel, IntervalSummary
 from calibrant._prediction_sets import set_coverage, set_size, set_summary
 from calibrant._set_results import SetSize, SetSummary

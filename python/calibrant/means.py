@@ -33,6 +33,7 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import checked_choice, checked_count, checked_flag, checked_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -163,14 +164,16 @@ class CrossEntropyProbability(Result):
 
 def check_nan_policy(nan_policy: str) -> bool:
     """Return whether rows with missing values are to be dropped."""
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy must be 'raise' or 'omit', got {nan_policy!r}")
-    return nan_policy == "omit"
+    return bool(checked_choice(nan_policy, "nan_policy", ("raise", "omit")) == "omit")
 
 
-def core_profile(powers: Iterable[Any], q_lim: Any) -> _core.RiskProfile:
+def core_profile(
+    powers: Iterable[Any], q_lim: Any, *, first: tuple[float, ...] = ()
+) -> _core.RiskProfile:
     """Make an empty accumulator of the core; say which argument is no number, if one is not."""
-    values = [*powers]
+    if isinstance(powers, str) or not hasattr(powers, "__iter__"):
+        raise TypeError(f"powers must be a sequence of real numbers, got {powers!r}")
+    values = [*first, *powers]
     try:
         return _core.RiskProfile(values, q_lim)
     except TypeError:
@@ -186,13 +189,14 @@ def _summed(
     *,
     q_lim: float = 0.0,
     sample_weight: ArrayLike | None = None,
-    nan_policy: NanPolicy | None = None,
+    nan_policy: NanPolicy = "raise",
     name: str = "p",
+    can_omit: bool = True,
 ) -> _core.RiskProfile:
-    """Sum up bare probabilities; nan_policy None: the caller does not offer it."""
-    omit = check_nan_policy(nan_policy or "raise")
+    """Sum up bare probabilities; not `can_omit`: the caller does not offer a nan_policy."""
+    omit = check_nan_policy(nan_policy)
     state = core_profile(powers, q_lim)
-    state.update_probabilities(p, sample_weight, omit, name, nan_policy is not None)
+    state.update_probabilities(p, sample_weight, omit, name, can_omit)
     return state
 
 
@@ -357,8 +361,8 @@ def coupling_to_power(
     0.6666666666666666
     """
     sign = _sign(convention)
-    _check_positive(dimension=dimension, exponent=exponent)
-    if not math.isfinite(coupling) or 1 + dimension * coupling <= 0:
+    _check_scale(dimension, exponent)
+    if not math.isfinite(checked_number(coupling, "coupling")) or 1 + dimension * coupling <= 0:
         raise ValueError(
             f"coupling must be finite and exceed -1/dimension = {-1 / dimension}, got {coupling!r}"
         )
@@ -378,8 +382,8 @@ def power_to_coupling(
     0.3333333333333333
     """
     sign = _sign(convention)
-    _check_positive(dimension=dimension, exponent=exponent)
-    shape_power = sign * power
+    _check_scale(dimension, exponent)
+    shape_power = sign * checked_number(power, "power")
     if not math.isfinite(power) or exponent - dimension * shape_power <= 0:
         side = "exceed" if convention == "score" else "be below"
         limit = sign * exponent / dimension
@@ -388,19 +392,18 @@ def power_to_coupling(
 
 
 def _sign(convention: str) -> int:
-    if convention not in ("score", "shape"):
-        raise ValueError(f"convention must be 'score' or 'shape', got {convention!r}")
+    checked_choice(convention, "convention", ("score", "shape"))
     return -1 if convention == "score" else 1
 
 
-def _check_positive(**arguments: float) -> None:
-    for name, value in arguments.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} must be positive and finite, got {value!r}")
+def _check_scale(dimension: int, exponent: float) -> None:
+    checked_count(dimension, "dimension")
+    if not 0 < checked_number(exponent, "exponent") < math.inf:
+        raise ValueError(f"exponent must be positive and finite, got {exponent!r}")
 
 
 def _distribution(p: ArrayLike, powers: Sequence[float], name: str) -> _core.RiskProfile:
-    state = _summed(p, powers, sample_weight=p, name=name)
+    state = _summed(p, powers, sample_weight=p, name=name, can_omit=False)
     # The tolerance admits float32 distributions of some thousand values.
     if abs(state.weight_sum - 1) > 1e-6:
         raise ValueError(f"{name} must sum to 1, got a sum of {state.weight_sum!r}")
@@ -503,7 +506,7 @@ def cross_entropy_probability(
     >>> model, source
     (0.3, 0.4)
     """
-    if events:
+    if checked_flag(events, "events"):
         source = _summed(p, (0.0,), sample_weight=sample_weight, name="p")
         model = _summed(q, (0.0,), sample_weight=sample_weight, name="q")
         _same_length(source, model)

@@ -7,6 +7,7 @@ values 0 to M, exactly and for every M. Every function here gives such ranks, an
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,7 @@ from calibrant import _core, _inputs
 from calibrant._draws import arranged, checked_index, checked_seed
 from calibrant._pit import pit_values, rank_pit_values
 from calibrant._rank_calibration import RankCalibration, rank_calibration
+from calibrant._settings import checked_callable
 from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
@@ -176,7 +178,7 @@ def break_ties(less: ArrayLike, equal: ArrayLike, *, seed: int = 0, first_pair: 
 
 
 def _counts(counts: ArrayLike, name: str) -> Ranks:
-    found = np.asarray(counts)
+    found = np.asarray(_inputs.resolve(counts, name))
     if found.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold whole numbers, got dtype {found.dtype}")
     if found.ndim not in (1, 2):
@@ -240,6 +242,7 @@ def energy_ranks(
     array([2, 0])
     """
     options = {"seed": seed, "nan_policy": nan_policy}
+    checked_callable(log_density, "log_density")
     if log_density is None:
         energies = arranged(draw_energy, axis, "draw_energy")
         if getattr(energies, "ndim", 2) != 2:
@@ -247,12 +250,17 @@ def energy_ranks(
                 f"draw_energy must have shape (n, m), got {energies.ndim} axes; "
                 "pass log_density to have energies computed from draws"
             )
-        return sbc_ranks(energies, true_energy, first_pair=first_pair, **options)  # type: ignore[arg-type]
-    draws = np.asarray(arranged(draw_energy, axis, "draws"))
-    truth = np.asarray(_inputs.resolve(true_energy, "truth"))
+        try:
+            return sbc_ranks(energies, true_energy, first_pair=first_pair, **options)  # type: ignore[arg-type]
+        except (TypeError, ValueError) as error:
+            raise _about_energies(error) from None
+    draws = np.asarray(arranged(draw_energy, axis, "draw_energy"))
+    truth = _inputs.read_numbers(true_energy, "true_energy")
     if truth.shape != (draws.shape[0], *draws.shape[2:]):
         expected = (draws.shape[0], *draws.shape[2:])
-        raise ValueError(f"truth must have shape {expected}, as there are draws, got {truth.shape}")
+        raise ValueError(
+            f"true_energy must have shape {expected}, as there are draws, got {truth.shape}"
+        )
     step = max(1, _BATCH_VALUES // max(1, draws[:1].size))
     parts = []
     for begin in range(0, len(draws), step):
@@ -261,6 +269,12 @@ def energy_ranks(
         energy = _energies(log_density, truth[pairs, None], pairs)[:, 0]
         parts.append(sbc_ranks(energies, energy, first_pair=first_pair + begin, **options))  # type: ignore[arg-type]
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+
+def _about_energies(error: Exception) -> Exception:
+    """Return the error in the words of `energy_ranks`, whose draws and truths are energies."""
+    text = re.sub(r"\bdraws\b", "draw_energy", str(error))
+    return type(error)(re.sub(r"\btruth\b", "true_energy", text))
 
 
 def _energies(log_density: LogDensity, values: NDArray[Any], pairs: slice) -> NDArray[Any]:
@@ -296,7 +310,8 @@ def tarp_ranks(
 
     Parameters
     ----------
-    draws : array of shape (n, m) or (n, m, d), finite
+    draws : array of shape (n, m) or (n, m, d)
+        A draw that is infinite is farther away than any truth.
     truth : array of shape (n,) or (n, d), finite
         Distances are Euclidean: scale dimensions of different units first.
     references : array of the shape of truth, optional
@@ -316,7 +331,7 @@ def tarp_ranks(
     array([2])
     """
     omit = check_nan_policy(nan_policy)
-    values, truths = arranged(draws, axis), np.asarray(_inputs.resolve(truth, "truth"))
+    values, truths = arranged(draws, axis), _inputs.read_numbers(truth, "truth")
     seed, first = checked_seed(seed), checked_index(first_pair)
     if references is None:
         references = _default_references(truths, seed, first)
@@ -360,7 +375,10 @@ def tarp_references(
     >>> tarp_references([0.0, 10.0], [1.0, 20.0], 1, first_pair=1).round(3)
     array([[ 0.419, 16.336]])
     """
-    least, most = (np.atleast_1d(np.asarray(bound, np.float64)) for bound in (low, high))
+    least, most = (
+        np.atleast_1d(_inputs.read_numbers(bound, name).astype(np.float64))
+        for name, bound in (("low", low), ("high", high))
+    )
     if least.ndim != 1 or least.shape != most.shape:
         raise ValueError(
             f"low and high must have one shape (d,), got {least.shape} and {most.shape}"

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import checked_choice
 from calibrant._walks import check_max_points
 from calibrant.means import NanPolicy, check_nan_policy
 
@@ -180,8 +181,7 @@ def roc_auc(
     ...         average=None)
     array([0.66666667, 0.75      , 1.        ])
     """
-    if average not in ("macro", "weighted", None):
-        raise ValueError(f"average must be 'macro', 'weighted' or None, got {average!r}")
+    checked_choice(average, "average", ("macro", "weighted", None))
     if multi_class != "ovr":
         raise ValueError(f"multi_class must be 'ovr', one against the rest, got {multi_class!r}")
     omit = check_nan_policy(nan_policy)

@@ -233,11 +233,9 @@ def check_level(confidence_level: Any) -> float:
 
 def core_card(n_bins: Any, q_lim: Any, *, with_table: bool) -> _core.Scorecard:
     """Make an empty accumulator of the core; with a table, for what needs order in a stream."""
-    if not isinstance(n_bins, numbers.Integral):
-        raise TypeError(f"n_bins must be an integer, got {n_bins!r}")
     if not isinstance(q_lim, numbers.Real):
         raise TypeError(f"q_lim must be a real number, got {q_lim!r}")
-    return _core.Scorecard(checked_number(int(n_bins)), float(q_lim), with_table)
+    return _core.Scorecard(checked_number(n_bins), float(q_lim), with_table)
 
 
 def scorecard(

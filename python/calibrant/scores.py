@@ -23,9 +23,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
+from calibrant._inputs import read_numbers
 from calibrant._labels import class_codes
 from calibrant._log_decomposition import LogDecomposition, log_decomposition
 from calibrant._result import Result
+from calibrant._settings import checked_count
 from calibrant.decompositions import (
     BrierDecomposition,
     CorpDecomposition,
@@ -274,9 +276,9 @@ def brier_skill_score(
     if reference is None:
         state.update(codes, y_proba, sample_weight, omit)
         return state.brier_skill(None)
-    forecast = np.asarray(y_proba)
+    forecast = read_numbers(y_proba, "y_proba")
     try:
-        other = np.broadcast_to(np.asarray(reference), forecast.shape)
+        other = np.broadcast_to(read_numbers(reference, "reference"), forecast.shape)
     except ValueError as error:
         raise ValueError(
             f"reference must fit y_proba of shape {forecast.shape}, got shape {np.shape(reference)}"
@@ -287,9 +289,19 @@ def brier_skill_score(
         weight = np.ones(len(missing)) if sample_weight is None else np.asarray(sample_weight)
         sample_weight = np.where(missing, np.nan, weight)  # left out of both scores
     state.update(codes, forecast, sample_weight, omit)
+    _check_reference(other, omit)
     reference_state = core_sums(brier=True)
     reference_state.update(codes, other, sample_weight, omit)
     return state.brier_skill(reference_state)
+
+
+def _check_reference(reference: NDArray[Any], omit: bool) -> None:
+    """Find what the core would take for a bad value of y_proba."""
+    good = (reference >= 0.0) & (reference <= 1.0)
+    bad = np.argwhere(~(good | np.isnan(reference)) if omit else ~good)
+    if bad.size:
+        value, row = reference[tuple(bad[0])], bad[0][0]
+        raise ValueError(f"reference must lie in [0, 1], found {value} at row {row}")
 
 
 def _classes(
@@ -307,8 +319,7 @@ def _classes(
         n_classes = np.size(labels)
     if n_classes is None:
         n_classes = max(_largest_code(codes) + 1, 2)
-    if n_classes < 2:
-        raise ValueError(f"n_classes must be at least 2, got {n_classes}")
+    n_classes = checked_count(n_classes, "n_classes", least=2)
     state = core_sums()
     state.update_labels(codes, n_classes, sample_weight, omit)
     return state

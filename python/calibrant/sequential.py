@@ -144,13 +144,16 @@ class SequentialCalibrationTest(Packed):
     def _take(self, batch: list[_core.ScoreSums], n: int) -> None:
         if n == 0:
             return
-        for sums, new in zip(self._bets, batch, strict=True):
+        bets = [sums.copy() for sums in self._bets]
+        for sums, new in zip(bets, batch, strict=True):
             sums.merge(new)
-        self._n += n
-        wealth = self._log_wealth()
-        self._max_log_wealth = max(self._max_log_wealth, wealth)
-        if self._n_at_alarm is None and wealth >= -math.log(self._alpha):
-            self._n_at_alarm = self._n
+        n += self._n
+        wealth = _log_mean_exp(_log_bets(bets, n))
+        most, n_at_alarm = max(self._max_log_wealth, wealth), self._n_at_alarm
+        if n_at_alarm is None and wealth >= -math.log(self._alpha):
+            n_at_alarm = n
+        # All at once, so that a signal finds the old test or the new one.
+        self._bets, self._n, self._max_log_wealth, self._n_at_alarm = bets, n, most, n_at_alarm
 
     def merge(self, other: Self) -> Self:
         """Add the rows of another test, as one update after all of this one's.
@@ -175,24 +178,13 @@ class SequentialCalibrationTest(Packed):
             self._take(theirs._bets, theirs._n)
         return self
 
-    def _log_bets(self) -> list[float]:
-        """Return log W_j of each bet: the sums are of log((1 + x) / 2)."""
-        if self._n == 0:
-            return [0.0] * len(self._bets)
-        return [self._n * (math.log(2.0) - sums.log()) for sums in self._bets]
-
-    def _log_wealth(self) -> float:
-        logs = self._log_bets()
-        top = max(logs)
-        return top + math.log(math.fsum(math.exp(x - top) for x in logs) / len(logs))
-
     def result(self) -> SequentialTestResult:
         """Return what has been found so far; it may be asked for at any time."""
         with self._lock:
-            logs = self._log_bets()
+            logs = _log_bets(self._bets, self._n)
             direction, stake = _bets()[logs.index(max(logs))]
             return SequentialTestResult(
-                log_wealth=self._log_wealth(),
+                log_wealth=_log_mean_exp(logs),
                 max_log_wealth=self._max_log_wealth,
                 pvalue=math.exp(-self._max_log_wealth),
                 log_pvalue=0.0 - self._max_log_wealth,
@@ -255,6 +247,18 @@ class SequentialCalibrationTest(Packed):
 
 def _bets() -> list[tuple[str, float]]:
     return [(direction, stake) for direction in DIRECTIONS for stake in STAKES]
+
+
+def _log_bets(bets: list[_core.ScoreSums], n: int) -> list[float]:
+    """Return log W_j of each bet on n rows: the sums are of log((1 + x) / 2)."""
+    if n == 0:
+        return [0.0] * len(bets)
+    return [n * (math.log(2.0) - sums.log()) for sums in bets]
+
+
+def _log_mean_exp(logs: list[float]) -> float:
+    top = max(logs)
+    return top + math.log(math.fsum(math.exp(x - top) for x in logs) / len(logs))
 
 
 def _checked(codes: Any, y_proba: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

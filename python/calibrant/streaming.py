@@ -86,7 +86,7 @@ class RiskProfile(EventAccumulator[_core.RiskProfile]):
     _State = _core.RiskProfile
 
     def __init__(self, *, powers: Sequence[float] = (), q_lim: float = 0.0) -> None:
-        self._state = means.core_profile([*means.NAMED_POWERS, *powers], q_lim)
+        self._state = means.core_profile(powers, q_lim, first=means.NAMED_POWERS)
 
     def result(self) -> means.RiskProfile:
         """Return the means of the rows so far.

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from calibrant._settings import checked_text
+
 __all__ = ["attributes", "prometheus_text"]
 
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -31,6 +33,7 @@ def attributes(result: Any, *, prefix: str = "calibrant") -> dict[str, float | i
     >>> attributes(scores.result())["calibrant.brier"]
     0.15625
     """
+    checked_text(prefix, "prefix")
     named = (((prefix, *path), value) for path, value in _leaves(_as_dict(result)))
     return {".".join(path): value for path, value in named}
 
@@ -66,11 +69,13 @@ def prometheus_text(
     calibrant_n{model="rain"} 2
     ...
     """
+    if labels is not None and not isinstance(labels, Mapping):
+        raise TypeError(f"labels must be a mapping of str, got {labels!r}")
     fixed = dict(labels or {})
     for name in fixed:
-        if not _LABEL.fullmatch(name):
+        if not _LABEL.fullmatch(checked_text(name, "labels")):
             raise ValueError(f"labels: {name!r} is not a name that Prometheus takes")
-    if not _NAME.fullmatch(prefix):
+    if not _NAME.fullmatch(checked_text(prefix, "prefix")):
         raise ValueError(f"prefix {prefix!r} is not a name that Prometheus takes")
     samples: dict[str, list[str]] = {}
     for group, path, value in _samples(_as_dict(result)):

@@ -114,6 +114,8 @@ def roc_auc_score(
             array_like(value, name)
     y = array(y_true, "y_true")
     score = finite(probabilities(y_score, "y_score"), "y_score")
+    if len(y) == 0:
+        raise ValueError("y_true must have at least one row, got none")
     if y.ndim == 2 and y.shape[1] > 1:
         return _multilabel(_indicators(y), score, average, sample_weight, max_fpr)
     y = label_column(y)

@@ -65,6 +65,8 @@ def probabilities(y_proba: Any, name: str = "y_proba") -> NDArray[Any]:
     values = array(y_proba, name)
     if values.dtype.kind == "c":
         raise InvalidParameterError(f"{name} must be real, got complex numbers")
+    if values.dtype.kind not in "biufO":
+        raise ValueError(f"{name} must hold real numbers, got dtype {values.dtype}")
     if values.dtype.kind != "f":
         values = values.astype(np.float64)
     if values.ndim not in (1, 2):
@@ -79,8 +81,10 @@ def sample_weights(sample_weight: Any, n: int) -> NDArray[Any] | None:
     if sample_weight is None:
         return None
     weights = array(sample_weight, "sample_weight")
-    if weights.dtype.kind not in "biuf":
+    if weights.dtype.kind == "O":
         weights = weights.astype(np.float64)
+    if weights.dtype.kind not in "biuf":
+        raise TypeError(f"sample_weight must hold real numbers, got dtype {weights.dtype}")
     if weights.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), got {weights.shape}")
     finite(weights, "sample_weight")
@@ -149,6 +153,8 @@ def label_column(y_true: Any) -> NDArray[Any]:
             raise ValueError("y_true must hold numbers or names, got other objects") from error
         finite(numeric, "y_true")
         raise ValueError("y_true must hold numbers or names, got an array of objects")
+    if y.dtype.kind in "VmMS":
+        raise TypeError(f"y_true must hold numbers or names, got dtype {y.dtype}")
     if y.dtype.kind == "f":
         finite(y, "y_true")
     return y

@@ -13,12 +13,13 @@ from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
 
 from calibrant._groups import group_codes
+from calibrant._settings import checked_callable, checked_choice
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
 from calibrant.io._draw_roles import DrawRoles
 from calibrant.io._interval_roles import IntervalRoles
 from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
-from calibrant.io._roles import Roles, find_roles
+from calibrant.io._roles import Roles, check_names, find_roles
 from calibrant.io._sets import check_sets
 from calibrant.io._sources import open_source
 from calibrant.io._timestamps import check_timestamps
@@ -125,6 +126,7 @@ class Scan:
             About the first bad row, with its file, column and place. Missing values are counted
             first, if they are refused and the source can be read again.
         """
+        checked_callable(progress, "progress")
         try:
             return reduce_parts(self._parts(), make, name_error=self.named_error, progress=progress)
         except ValueError as error:
@@ -259,19 +261,31 @@ def scan(
     >>> [batch.n for batch in found]
     [3]
     """
-    if missing not in ("refuse", "skip"):
-        raise ValueError(f"missing must be 'refuse' or 'skip', got {missing!r}")
+    checked_choice(missing, "missing", ("refuse", "skip"))
+    roles_given: dict[str, Any] = {
+        "label": label, "prob": prob, "weight": weight, "group": group, "sets": sets,
+        "timestamp": timestamp, "low": low, "high": high, "truth": truth, "draws": draws,
+    }  # fmt: skip
+    for role, names in roles_given.items():
+        check_names(role, names)
+    _check_classes(classes)
     source = open_source(table)
-    roles = find_roles(
-        source, label=label, prob=prob, weight=weight, group=group, sets=sets, timestamp=timestamp,
-        low=low, high=high, level=level, truth=truth, draws=draws,
-    )  # fmt: skip
+    roles = find_roles(source, level=level, **roles_given)
+    if level is not None and not roles.intervals.low:
+        raise ValueError("level is that of intervals, and there are no columns low and high")
     _check_kinds(source, roles)
     if roles.timestamp is not None:
         check_timestamps(source, roles.timestamp)
     if roles.sets is not None:
         check_sets(source, roles.sets)
     return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)
+
+
+def _check_classes(classes: Any) -> None:
+    if classes is not None and (isinstance(classes, str) or not hasattr(classes, "__iter__")):
+        raise TypeError(
+            f"classes must list the labels, in the order of their codes, got {classes!r}"
+        )
 
 
 def _check_kinds(source: Source, roles: Roles) -> None:

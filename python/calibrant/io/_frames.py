@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from calibrant._inputs import read_labels
 from calibrant.io._arrow_files import batches_of, kinds_of
 from calibrant.io._numpy_files import array_kind, array_parts
 from calibrant.io._parts import Kind, Part, needs_pyarrow
@@ -43,7 +44,10 @@ class Arrays:
     can_be_read_again = True
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = {str(name): np.asarray(values) for name, values in columns.items()}
+        self._columns = {
+            str(name): read_labels(values, f"column {str(name)!r}")
+            for name, values in columns.items()
+        }
         lengths = {len(values) if values.ndim else -1 for values in self._columns.values()}
         if len(lengths) != 1 or -1 in lengths:
             raise ValueError("a dict of columns must hold arrays of the same length")

@@ -6,12 +6,13 @@ import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from calibrant.io._draw_roles import DrawRoles, given_draws
 from calibrant.io._interval_roles import IntervalRoles, given_intervals, guess_intervals
 from calibrant.io._parts import Kind, Source
 
-__all__ = ["Roles", "find_roles", "known_column"]
+__all__ = ["Roles", "check_names", "find_roles", "known_column"]
 
 _LABELS = (
     "y_true", "label", "labels", "y", "target", "outcome", "truth", "actual", "observed", "event",
@@ -93,6 +94,15 @@ class Roles:
             **({"timestamp": self.timestamp} if self.timestamp else {}),
             "found": dict(self.found),
         }
+
+
+def check_names(role: str, names: Any) -> None:
+    """Refuse what is neither the name of a column nor, where there may be several, of some."""
+    may_be_several = role in ("prob", "low", "high", "truth", "draws")
+    several = hasattr(names, "__iter__") and not isinstance(names, (bytes, Mapping))
+    if names is None or isinstance(names, str) or (may_be_several and several):
+        return
+    raise TypeError(f"{role} must be the name of a column, got {names!r}")
 
 
 def find_roles(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from calibrant.plotting._style import Palette, new_axes, palette_of
+from calibrant._settings import checked_text
+from calibrant.plotting._style import Palette, checked_axes, new_axes, palette_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,9 @@ class Display(Generic[R]):
         -------
         The display itself.
         """
-        ax = new_axes(self.size) if ax is None else ax
+        if name is not None:
+            checked_text(name, "name")
+        ax = new_axes(self.size) if ax is None else checked_axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
         self._draw(ax, palette_of(ax), name, **options)
         return self
@@ -128,6 +131,8 @@ class PredictionDisplay(Display[R]):
         ax, name, **options
             As for `from_predictions`; the name is by default that of the estimator's class.
         """
+        if not hasattr(estimator, "predict_proba"):
+            raise TypeError(f"estimator must have predict_proba, got {estimator!r}")
         y_proba = estimator.predict_proba(X)
         if len(estimator.classes_) == 2:
             y_proba = y_proba[:, 1]

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from calibrant._settings import checked_choice
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -122,8 +124,7 @@ def style(theme: Theme = "light") -> Iterator[Palette]:
     >>> display.ax_.get_ylabel()
     'generalized mean of q'
     """
-    if theme not in PALETTES:
-        raise ValueError(f"theme must be 'light' or 'dark', got {theme!r}")
+    checked_choice(theme, "theme", tuple(PALETTES))
     try:
         from matplotlib import rc_context
     except ImportError as error:
@@ -139,6 +140,14 @@ def new_axes(size: tuple[float, float]) -> Axes:
     with plt.rc_context(_SHAPE):
         ax: Axes = plt.subplots(figsize=size, layout="constrained")[1]
         return ax
+
+
+def checked_axes(ax: Any) -> Axes:
+    """Return it if one can draw into it."""
+    if not hasattr(ax, "get_facecolor"):
+        raise TypeError(f"ax must be axes of matplotlib, got {ax!r}")
+    axes: Axes = ax
+    return axes
 
 
 def palette_of(ax: Axes) -> Palette:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from calibrant._labels import class_codes
 from calibrant._score_differences import SCORES
 from calibrant._scorecard_table import ROWS
+from calibrant._settings import checked_text
 from calibrant.comparison import Comparison, compare, without_gaps
 from calibrant.evidence import Evidence
 from calibrant.means import NanPolicy, check_nan_policy
@@ -227,6 +228,12 @@ def comparison_report(
     source : dict, optional
         Where the rows came from; by default what the evidence of the models says.
     """
+    if not isinstance(compared, Comparison):
+        raise TypeError(f"compared must be a Comparison, got {compared!r}")
+    if not isinstance(evidence, Mapping):
+        raise TypeError(f"evidence must be a dict by model, got {evidence!r}")
+    if title is not None:
+        checked_text(title, "title")
     if source is None:
         source = {name: each.source for name, each in evidence.items()}
     return Report(
@@ -279,6 +286,8 @@ def comparison(
     >>> comparison(y, {"bold": bold, "shy": shy}).verdict.headline
     'bold is better by Brier score, log score and spherical score.'
     """
+    if not isinstance(probas, Mapping):
+        raise TypeError(f"probas must be a dict of arrays by model, got {type(probas).__name__}")
     probas = {str(name): values for name, values in probas.items()}
     compared = compare(
         y_true, probas, n_bins=n_bins, q_lim=q_lim, confidence_level=confidence_level,

@@ -59,6 +59,8 @@ def report(
     ['scorecard', 'assessment', 'reliability', 'cumulative', 'spectrum', 'roc']
     """
     check_nan_policy(nan_policy)
+    if y_proba is None:
+        raise TypeError("y_proba must be an array of real numbers, got None")
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
     classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
     several = n_columns(y_proba) is not None

@@ -12,12 +12,14 @@ from typing import Any
 from calibrant import __version__
 from calibrant._files import write_file
 from calibrant._result import json_ready
+from calibrant._settings import checked_text
 from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
 from calibrant.report._verdict import Verdict, verdict_of
 from calibrant.report._view import View
+from calibrant.scorecards import check_level
 
 __all__ = ["SCHEMA", "Report"]
 
@@ -76,7 +78,11 @@ class Report:
         ValueError
             If there is no row, or none with a positive weight.
         """
-        view = View(evidence, confidence_level)
+        if not hasattr(evidence, "scorecard"):
+            raise TypeError(f"evidence must have a scorecard, got {evidence!r}")
+        if title is not None:
+            checked_text(title, "title")
+        view = View(evidence, check_level(confidence_level))
         found = (section(view) for section in SECTIONS)
         counted = evidence.scorecard
         if not view.has_probabilities:

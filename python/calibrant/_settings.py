@@ -1,0 +1,86 @@
+"""Single arguments beside the rows, checked in one way: what must hold, and what was found."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "checked_callable",
+    "checked_choice",
+    "checked_count",
+    "checked_flag",
+    "checked_number",
+    "checked_numbers",
+    "checked_text",
+]
+
+
+def checked_choice(value: Any, name: str, allowed: Sequence[Any]) -> Any:
+    """Return it if it is one of those allowed."""
+    try:
+        is_one = bool(value in allowed)
+    except ValueError:  # an array, which is not equal to anything at once
+        is_one = False
+    if not is_one:
+        *others, last = map(repr, allowed)
+        expected = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{name} must be {expected}, got {value!r}")
+    return value
+
+
+def checked_count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:
+    """Return a whole number; neither True nor 2.0 is one."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, got {value!r}") from None
+    if number < least:
+        raise ValueError(f"{name} must be at least {least}, got {number}")
+    if number > most:
+        raise ValueError(f"{name} must be at most {most}, got {number}")
+    return number
+
+
+def checked_flag(value: Any, name: str) -> bool:
+    """Return True or False; what is merely true or false, such as "no", is neither."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def checked_number(value: Any, name: str) -> float:
+    """Return a real number, which may be infinite."""
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name} must be a real number, got {value!r}")
+    if math.isnan(value):
+        raise ValueError(f"{name} must be a number, got nan")
+    return float(value)
+
+
+def checked_numbers(values: Any, name: str) -> list[float]:
+    """Return a sequence of real numbers as a list."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} must be a sequence of real numbers, got {values!r}")
+    return [checked_number(value, name) for value in values]
+
+
+def checked_text(value: Any, name: str) -> str:
+    """Return a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a str, got {value!r}")
+    return value
+
+
+def checked_callable(value: Any, name: str) -> Any:
+    """Return what can be called, or None."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be callable, got {value!r}")
+    return value
