@@ -138,6 +138,12 @@ def log_score(y_true, y_proba, q_lim=0.0, weights=None):
         return _weighted_mean([-mpmath.log(exact(x)) if x else 0 for x in q], weights)
 
 
+def ulp(x):
+    """The unit in the last place of the double in whose binade x lies, as an mpf."""
+    exponent = mpmath.frexp(x)[1] if x else -1074
+    return mpmath.ldexp(1, int(max(exponent - 53, -1074)))
+
+
 def ulps(computed, true):
     """How many units in the last place of ``true`` lie between the two."""
     with mpmath.workdps(DIGITS):
