@@ -93,12 +93,12 @@ _rows: list[Row] = []
 
 
 def row(
-    name: str, *, covers: str, bound: float, unit: str = "", peer: str = ""
+    name: str, *, covers: str, bound: float, unit: str = "ulp", peer: str = ""
 ) -> Callable[[Callable[[bool], Iterator[Case]]], Callable[[bool], Iterator[Case]]]:
     """Make a row of a function that yields cases, few or many.
 
-    ``covers`` names the public functions whose numbers these are, ``unit`` of what an ulp is
-    taken where not of the value.
+    ``covers`` names the public functions whose numbers these are, ``unit`` is what errors are
+    counted in.
     """
 
     def register(cases: Callable[[bool], Iterator[Case]]) -> Callable[[bool], Iterator[Case]]:
@@ -119,13 +119,15 @@ def rows() -> list[Row]:
 def number(x: Any) -> Any:
     """Return a float or a fraction as an mpf, with all its digits."""
     if isinstance(x, Fraction):
-        return mpmath.mpf(x.numerator) / x.denominator
+        return reference.as_mpf(x)
     return x if isinstance(x, mpmath.mpf) else mpmath.mpf(float(x))
 
 
 def case(found: Any, true: Any, *, scale: Any = 0, least: Any = 0, peer: Any = None) -> Case:
     """Make a case: a unit is the ulp of the truth or, if larger, of the scale, or ``least``."""
     true = number(true)
+    if not mpmath.isfinite(true):
+        return Case(float(found), true, mpmath.mpf(1), None if peer is None else float(peer))
     unit = max(reference.ulp(max(abs(true), number(scale))), number(least))
     return Case(float(found), true, unit, None if peer is None else float(peer))
 

@@ -155,7 +155,7 @@ def gamma_tails(few: bool, shapes: list[float], of, peer_sf, peer_log_sf) -> Ite
 @row(
     "chi-square law: upper tail and its logarithm",
     covers="_core.chi_square_sf _core.chi_square_log_sf", bound=4,
-    unit="logarithms: at least of 1", peer="SciPy",
+    unit="ulp; logarithms: at least of 1", peer="SciPy",
 )  # fmt: skip
 def chi_square(few: bool) -> Iterator[Case]:
     def of(x, a):
@@ -170,7 +170,7 @@ def chi_square(few: bool) -> Iterator[Case]:
 
 @row(
     "gamma law: upper tail and its logarithm", covers="_core.gamma_tail", bound=2000,
-    unit="logarithms: at least of 1", peer="SciPy",
+    unit="ulp; logarithms: at least of 1", peer="SciPy",
 )  # fmt: skip
 def gamma(few: bool) -> Iterator[Case]:
     return gamma_tails(

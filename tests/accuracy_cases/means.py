@@ -46,7 +46,7 @@ def ordinary_means(few: bool) -> Iterator[Case]:
 
 @row(
     "generalized mean, 0 < abs(m) < 1/8", covers="", bound=1,
-    unit="and 2⁻⁵⁷/abs(m) or 2⁻⁵²·abs(ln q) of the least q, relatively", peer="NumPy",
+    unit="ulp and 2⁻⁵⁷/abs(m) or 2⁻⁵²·abs(ln q) of the least q, relatively", peer="NumPy",
 )  # fmt: skip
 def means_of_small_powers(few: bool) -> Iterator[Case]:
     return means(few, (0.1, -1e-3, 1e-9, -1e-15), 100)
@@ -101,7 +101,7 @@ def tsallis_by_numpy(p: np.ndarray, order: float) -> float:
 
 @row(
     "Rényi and Tsallis entropy", covers="renyi_entropy tsallis_entropy", bound=2,
-    unit="or 2⁻⁵⁷, over abs(order − 1) where that is less than 1", peer="NumPy",
+    unit="ulp or 2⁻⁵⁷, over abs(order − 1) where that is less than 1", peer="NumPy",
 )  # fmt: skip
 def entropies(few: bool) -> Iterator[Case]:
     for p in distributions(few):
@@ -125,7 +125,7 @@ def entropies(few: bool) -> Iterator[Case]:
 
 @row(
     "coupling and power", covers="coupling_to_power power_to_coupling", bound=3,
-    unit="times what the quotient's divisor cancels",
+    unit="ulp times what the quotient's divisor cancels",
 )  # fmt: skip
 def couplings(few: bool) -> Iterator[Case]:
     rng = np.random.default_rng(0)
