@@ -29,8 +29,13 @@ SCORES: dict[str, Callable[[Rng, int], np.ndarray]] = {
 WEIGHTS: dict[str, Callable[[Rng, int], np.ndarray | None]] = {
     "none": lambda _, __: None,
     "integers": lambda rng, n: rng.integers(1, 5, n).astype(float),
+    "decimal": lambda rng, n: np.ldexp(np.rint(10.0 ** rng.uniform(0, 12, n)), -10),
     "wide": lambda rng, n: 10.0 ** rng.uniform(-8, 8, n),
 }
+
+# Within 80 binary digits, which is where sorted sums of weights are exact.
+SPAN_OF_80 = ("none", "integers", "decimal")
+ANY = ("none", "integers", "wide")
 
 FEW = (1, 2, 30)
 SIZES = (1, 2, 3, 10, 30, 100, 1000, 10_000)
@@ -43,7 +48,7 @@ def predictions(
     most: int = 10_000,
     least: int = 1,
     ends: bool = True,
-    weights: tuple[str, ...] = tuple(WEIGHTS),
+    weights: tuple[str, ...] = ANY,
 ) -> Iterator[Rows]:
     """Yield (y_true, y_proba, sample_weight) of both classes, where there are two rows."""
     scores = {**SCORES, "ends": with_ends} if ends else SCORES
