@@ -45,22 +45,26 @@ double beta_fraction(double a, double b, double x) {
     return fraction;
 }
 
-// The x at which a beta distribution has `tail` below it; tail < 1/2, a and b positive. `start`
-// is a guess.
-double beta_quantile(double a, double b, double tail, double start) {
+enum class Side { below, above };
+
+// The x at which a beta distribution has `tail` on this side of it; tail < 1/2, a and b positive.
+// `start` is a guess.
+double beta_quantile(double a, double b, double tail, Side side, double start) {
     double low = 0.0, high = 1.0;
     double x = std::clamp(start, 0x1p-1000, 1.0 - 0x1p-53);
     for (int step = 0; step < 200; ++step) {
         const double power = beta_power(a, b, x);
         const bool left = x < (a + 1.0) / (a + b + 2.0);
-        const double below = left ? power * beta_fraction(a, b, x) / a
-                                  : 1.0 - power * beta_fraction(b, a, 1.0 - x) / b;
-        (below < tail ? low : high) = x;
-        // On the logarithm of the probability, which is concave: fast from far below, too.
+        const double nearer =
+            left ? power * beta_fraction(a, b, x) / a : power * beta_fraction(b, a, 1.0 - x) / b;
+        const double beyond = left == (side == Side::below) ? nearer : 1.0 - nearer;
+        ((beyond < tail) == (side == Side::below) ? low : high) = x;
+        // On the logarithm of the probability, which is concave: fast from far out, too.
         double next = x;
-        if (power > 0.0 && below > 0.0) {
-            const double slope = power / (x * (1.0 - x)) / below;
-            next = x - calibrant::log(below / tail) / slope;
+        if (power > 0.0 && beyond > 0.0) {
+            const double slope = power / (x * (1.0 - x)) / beyond;
+            const double distance = calibrant::log(beyond / tail) / slope;
+            next = side == Side::below ? x - distance : x + distance;
         }
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         if (std::fabs(next - x) <= 0x1p-50 * x || next == low || next == high) return next;
@@ -90,9 +94,10 @@ Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double ta
     const double misses = rest.to_double();
     if (!(hits + misses < most_exact)) return guess;
     const double p = guess.value;
-    const double low = hits == 0.0 ? 0.0 : beta_quantile(hits, misses + 1.0, tail, guess.low);
+    const double low =
+        hits == 0.0 ? 0.0 : beta_quantile(hits, misses + 1.0, tail, Side::below, guess.low);
     const double high =
-        misses == 0.0 ? 1.0 : 1.0 - beta_quantile(misses, hits + 1.0, tail, 1.0 - guess.high);
+        misses == 0.0 ? 1.0 : beta_quantile(hits + 1.0, misses, tail, Side::above, guess.high);
     return {p, std::min(low, p), std::max(high, p)};
 }
 

@@ -39,8 +39,7 @@ def statistics(few: bool) -> Iterator[Case]:
 
 
 @row(
-    "cumulative differences and their σ", covers="cumulative_differences", bound=1,
-    unit="ulp, differences: of the largest score", peer="NumPy",
+    "cumulative differences and their σ", covers="cumulative_differences", bound=1, peer="NumPy",
 )  # fmt: skip
 def differences(few: bool) -> Iterator[Case]:
     for y, p, weights in predictions(few, most=1000, weights=SPAN_OF_80):
@@ -107,7 +106,7 @@ def pvalues(few: bool) -> Iterator[Case]:
 
 
 @row(
-    "KS and Kuiper of a group against all rows", covers="", bound=1, unit="ulp",
+    "KS and Kuiper of a group against all rows", covers="", bound=1,
 )  # fmt: skip
 def of_a_group(few: bool) -> Iterator[Case]:
     rng = np.random.default_rng(5)

@@ -24,7 +24,7 @@ def area(few: bool) -> Iterator[Case]:
         )  # fmt: skip
 
 
-@row("DeLong's standard error", covers="", bound=3, unit="ulp, at least of 2⁻²⁶")
+@row("DeLong's standard error", covers="", bound=2, unit="ulp, at least of 2⁻²⁶")
 def delong(few: bool) -> Iterator[Case]:
     for y, p, weights in predictions(few, least=10, most=30, weights=("none", "integers")):
         variance = by.variance_by_definition(y, p, weights)
@@ -54,6 +54,11 @@ def curve(few: bool) -> Iterator[Case]:
                 found.predicted_false_positive_rates[i],
                 sum(w * (1 - s) for _, s, w in above) / bad,
             )
+        won = sum(
+            v * s * w * (1 - t) * by.won(s, t) for _, s, v in rows for _, t, w in rows
+        ) if len(rows) <= 30 else None  # fmt: skip
+        if won is not None:
+            yield case(found.predicted_auc, won / (good * bad))
 
 
 @row("area under accuracy against rejection", covers="accuracy_rejection_auc", bound=1)
