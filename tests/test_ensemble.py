@@ -18,10 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibrant
+import vote_reference
 from calibrant import ensemble_confidence, ensemble_votes, set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
-from vote_reference import confidence
 
 pytestmark = pytest.mark.usefixtures("runtime_restored")
 
@@ -29,7 +29,7 @@ INF, NAN = math.inf, math.nan
 
 
 def reference(*args, **options):
-    return [float(share) for share in confidence(*args, **options)]
+    return [float(share) for share in vote_reference.confidence(*args, **options)]
 
 
 def close(found, expected, members, rel=4e-16):
