@@ -9,14 +9,15 @@ SCORES = ("brier", "log", "spherical", "hit_rate")
 
 
 def terms(label, p):
-    """The terms of one row, by definition."""
+    """The terms of one row, by definition; 1 - p is rounded where its logarithm is taken."""
+    q = [1.0 - float(p), float(p)][label] if np.ndim(p) == 0 else float(p[label])
     p = [1 - mpmath.mpf(p), mpmath.mpf(p)] if np.ndim(p) == 0 else list(map(mpmath.mpf, p))
     binary = len(p) == 2
     squares = [(x - (j == label)) ** 2 for j, x in enumerate(p)]
     top = int(p[1] >= 0.5) if binary else p.index(max(p))
     return {
         "brier": squares[1] if binary else sum(squares),
-        "log": -mpmath.log(p[label]),
+        "log": -mpmath.log(q),
         "spherical": p[label] / mpmath.sqrt(sum(x * x for x in p)),
         "hit_rate": mpmath.mpf(int(top == label)),
     }

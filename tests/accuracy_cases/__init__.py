@@ -68,6 +68,7 @@ class Row:
         numbers = [error for error in theirs if math.isfinite(error)]
         return Measured(
             self, len(cases), statistics.median(ours), max(ours),
+            statistics.median(theirs) if theirs else None,
             max(numbers, default=None), len(theirs) - len(numbers),
         )  # fmt: skip
 
@@ -80,7 +81,8 @@ class Measured:
     n: int
     median: float
     worst: float
-    peer_worst: float | None
+    peer_median: float | None
+    peer_worst: float | None  # of the numbers it gave
     peer_failures: int  # cases of which it made NaN, or an infinity where there is none
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 
 import calibrant
 import comparison_reference as by
+import reference
 from accuracy_cases import Case, case, row
 from accuracy_cases.inputs import WEIGHTS, predictions, weights_of
 from calibrant import streaming

@@ -87,7 +87,7 @@ def bias_and_dispersion(few: bool) -> Iterator[Case]:
 
 
 @row(
-    "chi-square of ranks and its p-value", covers="", bound=20, unit="ulp times 1 + x", peer="SciPy"
+    "chi-square of ranks and its p-value", covers="", bound=4, unit="ulp times 1 + x", peer="SciPy"
 )
 def chi_square(few: bool) -> Iterator[Case]:
     for counts in tables(few, (2, 10, 101), 1000):
