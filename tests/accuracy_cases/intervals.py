@@ -147,7 +147,7 @@ def sets(few: bool) -> Iterator[Case]:
 
 
 def counts(few: bool) -> Iterator[tuple[int, int]]:
-    for n in (1, 40) if few else (1, 2, 5, 40, 333, 1000):
+    for n in (1, 40) if few else (1, 2, 5, 40, 333, 1000, 100_000):
         yield from {(n, k) for k in (0, 1, n // 7, n // 2, n - 1, n) if k >= 0}
 
 
