@@ -65,7 +65,7 @@ def samples(few: bool) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 BANDWIDTHS = (1e-2, 1.0, 1e2)
 
 
-@row("HSIC, biased", covers="hsic hsic_test", bound=4500, peer="NumPy")
+@row("HSIC, biased", covers="hsic", bound=4500, peer="NumPy")
 def hsic(few: bool) -> Iterator[Case]:
     for x, y in samples(few):
         for kernel, h in itertools.product(KERNELS, BANDWIDTHS[1:2] if few else BANDWIDTHS):
@@ -73,6 +73,59 @@ def hsic(few: bool) -> Iterator[Case]:
             with mpmath.workdps(50):
                 true = centred_product(matrix(x, x, h, kernel), matrix(y, y, h, kernel))
             yield case(found, true / len(x) ** 2, peer=hsic_by_numpy(x, y, h, kernel))
+
+
+def centred(k) -> list[list[mpmath.mpf]]:
+    n = len(k)
+    means = [mpmath.fsum(row) / n for row in k]
+    middle = mpmath.fsum(means) / n
+    return [[k[i][j] - means[i] - means[j] + middle for j in range(n)] for i in range(n)]
+
+
+@row(
+    "HSIC, unbiased", covers="", bound=9, unit="ulp of the largest of its three terms",
+)  # fmt: skip
+def unbiased_hsic(few: bool) -> Iterator[Case]:
+    for x, y in samples(few):
+        n = len(x)
+        for kernel in KERNELS:
+            found = calibrant.hsic(x, y, bandwidth=(1.0, 1.0), kernel=kernel, estimator="unbiased")
+            with mpmath.workdps(50):
+                k, m = matrix(x, x, 1.0, kernel), matrix(y, y, 1.0, kernel)
+                of_k, of_m = ([mpmath.fsum(line) for line in table] for table in (k, m))
+                first = mpmath.fsum(k[i][j] * m[i][j] for i in range(n) for j in range(n))
+                second = mpmath.fsum(of_k) * mpmath.fsum(of_m) / ((n - 1) * (n - 2))
+                cross = mpmath.fsum(a * b for a, b in zip(of_k, of_m, strict=True))
+                third = 2 * cross / (n - 2)
+                true = (first + second - third) / (n * (n - 3))
+            yield case(found.hsic, true, scale=max(first, second, third) / (n * (n - 3)))
+
+
+@row(
+    "HSIC test: mean and variance over all orders, p-value of the gamma law", covers="hsic_test",
+    bound=4500,
+)  # fmt: skip
+def hsic_null(few: bool) -> Iterator[Case]:
+    for x, y in itertools.islice(samples(few), 2 if few else None):
+        x, y, n = x[:6], y[:6], 6
+        found = calibrant.hsic_test(x, y, bandwidth=(1.0, 1.0))
+        with mpmath.workdps(50):
+            k, m = (centred(matrix(s, s, 1.0, "gaussian")) for s in (x, y))
+            values = [
+                mpmath.fsum(
+                    k[i][j] * m[a][b] for i, a in enumerate(order) for j, b in enumerate(order)
+                )
+                / n**2
+                for order in itertools.permutations(range(n))
+            ]
+            mean = mpmath.fsum(values) / len(values)
+            variance = mpmath.fsum((value - mean) ** 2 for value in values) / len(values)
+            p = mpmath.gammainc(
+                mean**2 / variance, values[0] * mean / variance, mpmath.inf, regularized=True
+            )
+        yield case(found.null_mean, mean)
+        yield case(found.null_variance, variance)
+        yield case(found.pvalue, p)
 
 
 @row(
@@ -121,7 +174,8 @@ def mmd(few: bool) -> Iterator[Case]:
         if x.ndim != y.ndim or x.shape[1:] != y.shape[1:]:
             y = y[:, :1] * np.ones(x.shape)
         for kernel, h in itertools.product(KERNELS, BANDWIDTHS[1:2] if few else BANDWIDTHS):
-            tables = [matrix(a, b, h, kernel) for a, b in ((x, x), (y, y), (x, y))]
+            with mpmath.workdps(50):
+                tables = [matrix(a, b, h, kernel) for a, b in ((x, x), (y, y), (x, y))]
             scale = max(-value for table in tables for row in table for value in row)
             xx, yy, xy = (mpmath.fsum(map(mpmath.fsum, table)) for table in tables)
             n, m = len(x), len(y)
@@ -134,6 +188,30 @@ def mmd(few: bool) -> Iterator[Case]:
                 calibrant.mmd(x, y, bandwidth=h, kernel=kernel, estimator="unbiased"),
                 xx / (n * (n - 1)) + yy / (m * (m - 1)) - 2 * xy / (n * m), scale=scale,
             )  # fmt: skip
+
+
+@row(
+    "MMD, linear: value and standard error", covers="", bound=9, unit="ulp of the largest 1 − k",
+)  # fmt: skip
+def linear_mmd(few: bool) -> Iterator[Case]:
+    for x, y in samples(few):
+        if x.shape[1:] != y.shape[1:]:
+            continue
+        found = calibrant.mmd_test(x, y, bandwidth=1.0, estimator="linear")
+        a, b = rows_of(x), rows_of(y)
+
+        def k(s, t):
+            return kernel_less_one(s, t, 1.0, "gaussian")
+
+        terms = [
+            k(a[i], a[i + 1]) + k(b[i], b[i + 1]) - k(a[i], b[i + 1]) - k(a[i + 1], b[i])
+            for i in range(0, len(a) // 2 * 2, 2)
+        ]
+        n = len(terms)
+        mean = mpmath.fsum(terms) / n
+        error = mpmath.sqrt(mpmath.fsum((t - mean) ** 2 for t in terms) / (n - 1) / n)
+        yield case(found.statistic, mean, scale=1)
+        yield case(found.standard_error, error, scale=1)
 
 
 @row("median of distances", covers="median_bandwidth", bound=2, peer="NumPy")
