@@ -132,7 +132,7 @@ def hsic_null(few: bool) -> Iterator[Case]:
     "coverage HSIC, biased", covers="coverage_hsic streaming.CoverageHSIC", bound=450, peer="MAPIE"
 )
 def coverage_hsic(few: bool) -> Iterator[Case]:
-    n = 20 if few else 100
+    n = 20 if few else 60
     rng = np.random.default_rng(3)
     widths = (
         rng.exponential(size=n) + 2, 10.0 ** rng.uniform(-6, 6, n), rng.integers(1, 4, n) / 2.0,

@@ -148,7 +148,8 @@ def sets(few: bool) -> Iterator[Case]:
 
 def counts(few: bool) -> Iterator[tuple[int, int]]:
     for n in (1, 40) if few else (1, 2, 5, 40, 333, 1000, 100_000):
-        yield from {(n, k) for k in (0, 1, n // 7, n // 2, n - 1, n) if k >= 0}
+        within = (n // 7, n // 2) if n <= 1000 else ()  # where truths take long
+        yield from sorted({(n, k) for k in (0, 1, *within, n - 1, n)})
 
 
 def covered(n: int, k: int, method: str, level: float) -> tuple[float, float]:
@@ -161,7 +162,7 @@ def covered(n: int, k: int, method: str, level: float) -> tuple[float, float]:
 
 
 @row(
-    "Wilson's interval", covers="", bound=4, unit="ulp, at least of 2⁻⁵² z²/(n + z²)",
+    "Wilson's interval", covers="", bound=4, unit="ulp, at least of z²/(n + z²)",
 )  # fmt: skip
 def wilson(few: bool) -> Iterator[Case]:
     for n, k in counts(few):
