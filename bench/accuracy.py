@@ -69,11 +69,15 @@ def draw(results: list[Measured], path: Path) -> None:
     """Our worst error and the peer's on a line for each row that has one."""
     compared = [found for found in results if found.peer_worst is not None]
     places = range(len(compared), 0, -1)
-    ours = [max(found.worst, 0.01) for found in compared]
-    theirs = [
-        NO_DIGIT if found.peer_failures else min(max(found.peer_worst or 0, 0.01), NO_DIGIT)
-        for found in compared
-    ]
+
+    def drawn(errors: list[float]) -> list[float]:
+        return [min(max(error, 0.01), NO_DIGIT) for error in errors]
+
+    ours = drawn([found.worst for found in compared])
+    usual = drawn([found.peer_median or 0.0 for found in compared])
+    theirs = drawn(
+        [NO_DIGIT if found.peer_failures else found.peer_worst or 0.0 for found in compared]
+    )
     plt.rcParams.update({"svg.hashsalt": "accuracy", "svg.fonttype": "none"})
     with style() as palette:
         figure, ax = plt.subplots(figsize=(8.6, 0.6 + 0.21 * len(compared)), layout="constrained")
@@ -81,10 +85,14 @@ def draw(results: list[Measured], path: Path) -> None:
             ax.plot([a, b], [place, place], color=palette.grid, linewidth=1.5, zorder=1)
         ax.plot(ours, places, "o", color=palette.first, label="calibrant", markersize=5)
         ax.plot(theirs, places, "D", color=palette.second, label="the peer", markersize=4.5)
+        ax.plot(
+            usual, places, "D", color=palette.second, fillstyle="none", markersize=3.5,
+            label="the peer's median",
+        )  # fmt: skip
         ax.axvline(1.0, color=palette.neutral, linewidth=0.8, linestyle="--")
         ax.set_xscale("log")
         ax.set_xticks([10.0**k for k in range(-2, 15, 4)] + [NO_DIGIT])
-        ax.set_xticklabels(["0.01", "100", "10⁶", "10¹⁰", "10¹⁴", "none\nright"])
+        ax.set_xticklabels(["0.01", "100", "10⁶", "10¹⁰", "10¹⁴", "no digit\nor number"])
         ax.set_xlabel("worst error, in ulp (or the unit of the table)")
         ax.set_yticks(list(places))
         ax.set_yticklabels([f"{found.row.name} · {found.row.peer}" for found in compared])
