@@ -169,7 +169,7 @@ def chi_square(few: bool) -> Iterator[Case]:
 
 
 @row(
-    "gamma law: upper tail and its logarithm", covers="_core.gamma_tail", bound=2000,
+    "gamma law: upper tail and its logarithm", covers="_core.gamma_tail", bound=1800,
     unit="ulp; logarithms: at least of 1", peer="SciPy",
 )  # fmt: skip
 def gamma(few: bool) -> Iterator[Case]:
