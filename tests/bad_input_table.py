@@ -328,7 +328,7 @@ ROWS |= {
     "distributed.dask": row({"collection": [], "factory": streaming.Scores, "label": "y"}, collection=ANYTHING, label=ANYTHING),
     "distributed.spark": row({"frame": None, "factory": streaming.Scores, "label": "y"}, frame=ANYTHING, label=ANYTHING),
     "distributed.ray": row({"dataset": None, "factory": streaming.Scores, "label": "y"}, dataset=ANYTHING, label=ANYTHING),
-    "io.scan": row({"table": TABLE}, table=A_TABLE.without("a bad row"), label=COLUMN, prob=COLUMN, weight=COLUMN, group=COLUMN, sets=COLUMN, low=COLUMN, high=COLUMN, truth=COLUMN, draws=COLUMN, level=FRACTION, classes=Kind(constants(3, ["a"], ["a", "a"])), positive=Kind(constants("no such class"))),
+    "io.scan": row({"table": TABLE}, table=A_TABLE.without("a bad row"), label=COLUMN, prob=COLUMN, weight=COLUMN, group=COLUMN, sets=COLUMN, timestamp=COLUMN, low=COLUMN, high=COLUMN, truth=COLUMN, draws=COLUMN, level=FRACTION, classes=Kind(constants(3, ["a"], ["a", "a"])), positive=Kind(constants("no such class"))),
     "io.Scan": row({"source": None}, source=ANYTHING, roles=ANYTHING, classes=ANYTHING),
     "io.Scan.reduce": row({"make": None}, make=ANYTHING),
     "io.Scan.named_error": row({"error": None}, error=ANYTHING, file=ANYTHING, first_row=ANYTHING),

@@ -15,12 +15,15 @@ import mpmath
 DIGITS = 60
 
 
+def as_mpf(x):
+    """A fraction, to as many digits as mpmath works with, and 60 at least."""
+    with mpmath.workdps(max(DIGITS, mpmath.mp.dps)):
+        return mpmath.mpf(x.numerator) / x.denominator
+
+
 def exact(x):
     """The value of a float as an mpf; -2/3 where that is meant."""
-    if x == -2 / 3:
-        return mpmath.mpf(-2) / 3
-    x = Fraction(x)
-    return mpmath.mpf(x.numerator) / x.denominator
+    return mpmath.mpf(-2) / 3 if x == -2 / 3 else as_mpf(Fraction(x))
 
 
 def generalized_mean(values, m, weights=None):
@@ -138,6 +141,12 @@ def log_score(y_true, y_proba, q_lim=0.0, weights=None):
         return _weighted_mean([-mpmath.log(exact(x)) if x else 0 for x in q], weights)
 
 
+def ulp(x):
+    """The unit in the last place of the double in whose binade x lies, as an mpf."""
+    exponent = mpmath.frexp(x)[1] if x else -1074
+    return mpmath.ldexp(1, int(max(exponent - 53, -1074)))
+
+
 def ulps(computed, true):
     """How many units in the last place of ``true`` lie between the two."""
     with mpmath.workdps(DIGITS):
@@ -181,14 +190,14 @@ def reliability(hits, scores, edges, weights=None):
 
 
 def calibration_error(table, norm, debias=False):
-    """The definitions of expected_calibration_error, from the table above."""
+    """The definitions of expected_calibration_error, from the table above; as an mpf."""
     total = sum(row[1] for row in table)
     filled = [row for row in table if row[1] > 0]
     gaps = [abs(hits - scores) / weight for _, weight, hits, scores in filled]
     if norm == "max":
-        return float(max(gaps))
+        return as_mpf(max(gaps))
     if norm == 1:
-        return float(sum(w * g for (_, w, _, _), g in zip(filled, gaps, strict=True)) / total)
+        return as_mpf(sum(w * g for (_, w, _, _), g in zip(filled, gaps, strict=True)) / total)
     squares = Fraction(0)
     for (_, weight, hits, _), gap in zip(filled, gaps, strict=True):
         if debias and weight < 2:
@@ -196,7 +205,8 @@ def calibration_error(table, norm, debias=False):
         frequency = hits / weight
         noise = frequency * (1 - frequency) / (weight - 1) if debias else 0
         squares += weight * (gap**2 - noise)
-    return math.sqrt(max(squares / total, 0))
+    with mpmath.workdps(DIGITS):
+        return mpmath.sqrt(as_mpf(max(squares / total, Fraction(0))))
 
 
 def pairs(y_true, y_proba, q_lim=0.0, weights=None):

@@ -6,7 +6,6 @@ import json
 import math
 from statistics import NormalDist
 
-import mpmath
 import numpy as np
 import pytest
 import scipy.stats
@@ -15,8 +14,7 @@ import calibrant
 from calibrant import streaming
 from calibrant.comparison import ComparisonSums
 from cards import assert_same
-
-SCORES = ("brier", "log", "spherical", "hit_rate")
+from comparison_reference import by_definition
 
 
 def two_models(n, n_classes=None, seed=5):
@@ -33,35 +31,6 @@ def two_models(n, n_classes=None, seed=5):
     return rng.integers(0, n_classes, n), p, q
 
 
-def terms(label, p):
-    """The terms of one row, by definition."""
-    p = [1 - mpmath.mpf(p), mpmath.mpf(p)] if np.ndim(p) == 0 else list(map(mpmath.mpf, p))
-    binary = len(p) == 2
-    squares = [(x - (j == label)) ** 2 for j, x in enumerate(p)]
-    top = int(p[1] >= 0.5) if binary else p.index(max(p))
-    return {
-        "brier": squares[1] if binary else sum(squares),
-        "log": -mpmath.log(p[label]),
-        "spherical": p[label] / mpmath.sqrt(sum(x * x for x in p)),
-        "hit_rate": mpmath.mpf(int(top == label)),
-    }
-
-
-def by_definition(y, p, q, weights):
-    """Mean difference and standard error of each score, to 50 digits."""
-    with mpmath.workdps(50):
-        rows = [(terms(label, a), terms(label, b)) for label, a, b in zip(y, p, q, strict=True)]
-        w = [mpmath.mpf(float(x)) for x in weights]
-        total = mpmath.fsum(w)
-        found = {}
-        for name in SCORES:
-            d = [a[name] - b[name] for a, b in rows]
-            mean = mpmath.fsum(x * y for x, y in zip(w, d, strict=True)) / total
-            spread = mpmath.fsum(x * (y - mean) ** 2 for x, y in zip(w, d, strict=True))
-            found[name] = float(mean), float(mpmath.sqrt(spread) / total)
-        return found
-
-
 @pytest.mark.parametrize("n_classes", [None, 3])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_by_definition(n_classes, weighted):
@@ -69,7 +38,8 @@ def test_by_definition(n_classes, weighted):
     weights = np.random.default_rng(1).random(400) if weighted else np.ones(400)
     options = {"sample_weight": weights} if weighted else {}
     found = calibrant.compare(y, {"a": p, "b": q}, **options).differences["a", "b"]
-    for name, (mean, error) in by_definition(y, p, q, weights).items():
+    for name, both in by_definition(y, p, q, weights).items():
+        mean, error = map(float, both)
         difference = getattr(found, name)
         assert difference.value == pytest.approx(mean, rel=1e-13, abs=1e-18)
         assert difference.standard_error == pytest.approx(error, rel=1e-10)

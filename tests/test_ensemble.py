@@ -9,9 +9,7 @@ import json
 import math
 import subprocess
 import sys
-from fractions import Fraction
 
-import mpmath
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -20,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import calibrant
+import vote_reference
 from calibrant import ensemble_confidence, ensemble_votes, set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
@@ -29,22 +28,8 @@ pytestmark = pytest.mark.usefixtures("runtime_restored")
 INF, NAN = math.inf, math.nan
 
 
-def reference(votes, weights, n_classes, temperature=1.0, combine="softmax"):
-    """One row, from the definition, in 60 digits; infinite weights as one that is very large."""
-    with mpmath.workdps(60):
-        huge = sum(abs(Fraction(w)) for w in weights if math.isfinite(w)) * 10**40 + 10**40
-        exact = [Fraction(w) if math.isfinite(w) else (huge if w > 0 else -huge) for w in weights]
-        sums = [Fraction(0)] * n_classes
-        for vote, weight in zip(votes, exact, strict=True):
-            if vote >= 0:
-                sums[vote] += weight
-        if combine == "share":
-            total = sum(sums)
-            return [float(f / total) if total else 1 / n_classes for f in sums]
-        most = max(sums)
-        gaps = [(most - f) / Fraction(temperature) for f in sums]
-        terms = [mpmath.exp(-mpmath.mpf(g.numerator) / g.denominator) for g in gaps]
-        return [float(term / mpmath.fsum(terms)) for term in terms]
+def reference(*args, **options):
+    return [float(share) for share in vote_reference.confidence(*args, **options)]
 
 
 def close(found, expected, members, rel=4e-16):

@@ -177,6 +177,20 @@ def test_confidence_intervals_of_a_coverage(hits, n, level):
         assert found.value in found
 
 
+@pytest.mark.parametrize("n", [1.0, 3.5, 40.0, 1e3, 1e6, 1e9, 1e12])
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_exact_intervals_of_none_and_all_are_closed_forms(n, level):
+    """(1 - high)^n is the tail if none was covered: an end next to 0 keeps its digits."""
+    log_share = math.log((1 - level) / 2) / n
+    options = {"sample_weight": [n], "ci_level": level, "ci_method": "exact"}
+    none = calibrant.interval_coverage([2.0], [[0.0, 1.0]], **options)
+    assert (none.value, none.low) == (0.0, 0.0)
+    assert none.high == pytest.approx(-math.expm1(log_share), rel=1e-14, abs=0)
+    every = calibrant.interval_coverage([0.5], [[0.0, 1.0]], **options)
+    assert (every.value, every.high) == (1.0, 1.0)
+    assert every.low == pytest.approx(math.exp(log_share), rel=1e-14, abs=0)
+
+
 @pytest.mark.parametrize("n", [3.5, 1e3, 1e6, 1e9, 1e11])
 @pytest.mark.parametrize("share", [1e-9, 0.1, 0.5, 0.999])
 def test_exact_intervals_of_large_weights(n, share):

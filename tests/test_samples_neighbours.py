@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,38 +13,9 @@ from calibrant import set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
 from calibrant.samples import density_coverage, precision_recall
+from neighbour_reference import density_coverage_precision_recall as reference
 
 pytestmark = pytest.mark.usefixtures("runtime_restored")
-
-
-def square(a, b):
-    return sum((Fraction(s) - Fraction(t)) ** 2 for s, t in zip(a, b, strict=True))
-
-
-def reference(real, generated, k):
-    """Return density, coverage, precision and recall as their papers define them."""
-
-    def radii(points):
-        return [
-            sorted(square(p, q) for j, q in enumerate(points) if j != i)[k - 1]
-            for i, p in enumerate(points)
-        ]
-
-    inside = [
-        [square(r, g) < radius for g in generated]
-        for r, radius in zip(real, radii(real), strict=True)
-    ]
-    around = [
-        [square(r, g) < radius for r in real]
-        for g, radius in zip(generated, radii(generated), strict=True)
-    ]
-    n, m = len(real), len(generated)
-    return (
-        float(Fraction(sum(map(sum, inside)), k * m)),
-        sum(map(any, inside)) / n,
-        sum(map(any, zip(*inside, strict=True))) / m,
-        sum(map(any, zip(*around, strict=True))) / n,
-    )
 
 
 def found(real, generated, k):

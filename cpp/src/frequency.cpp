@@ -23,44 +23,50 @@ double beta_power(double a, double b, double x) {
 
 double away_from_zero(double x) { return std::fabs(x) < 1e-300 ? 1e-300 : x; }
 
-// The continued fraction of the incomplete beta integral, by the method of Lentz; fast for
-// x < (a + 1) / (a + b + 2).
-double beta_fraction(double a, double b, double x) {
+// The probability below x of a beta distribution over the power above, y = 1 - x: the continued
+// fraction of DiDonato and Morris (1992), by the method of Lentz. `gap` is a - (a + b) x, which
+// says how far below the mean x is; as long as it exceeds -1 no term cancels, and few are needed.
+double beta_fraction(double a, double b, double x, double y, double gap) {
     constexpr int most_steps = 1 << 26;
-    double c = 1.0;
-    double d = 1.0 / away_from_zero(1.0 - (a + b) * x / (a + 1.0));
-    double fraction = d;
+    double fraction = a * (gap + 1.0) / (a + 1.0);
+    double c = fraction;
+    double d = 0.0;
     for (int i = 1; i < most_steps; ++i) {
-        const double m = i;
-        const double even = m * (b - m) * x / ((a + 2 * m - 1.0) * (a + 2 * m));
-        d = 1.0 / away_from_zero(1.0 + even * d);
-        c = away_from_zero(1.0 + even / c);
-        fraction *= d * c;
-        const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1.0));
-        d = 1.0 / away_from_zero(1.0 + odd * d);
-        c = away_from_zero(1.0 + odd / c);
-        fraction *= d * c;
-        if (std::fabs(d * c - 1.0) < 0x1p-51) break;
+        const double n = i;
+        const double width = a + 2.0 * n - 1.0;
+        const double product = n * (b - n) * x;
+        const double above = (a + n - 1.0) / width * ((a + b + n - 1.0) / width) * product * x;
+        const double below =
+            n + product / width + (a + n) * (gap + 1.0 + n * (1.0 + y)) / (width + 2.0);
+        d = 1.0 / away_from_zero(below + above * d);
+        c = away_from_zero(below + above / c);
+        fraction *= c * d;
+        if (std::fabs(c * d - 1.0) < 0x1p-51) break;
     }
-    return fraction;
+    return 1.0 / fraction;
 }
 
-// The x at which a beta distribution has `tail` below it; tail < 1/2, a and b positive. `start`
-// is a guess.
-double beta_quantile(double a, double b, double tail, double start) {
+enum class Side { below, above };
+
+// The x at which a beta distribution has `tail` on this side of it; tail < 1/2, a and b positive.
+// `start` is a guess.
+double beta_quantile(double a, double b, double tail, Side side, double start) {
     double low = 0.0, high = 1.0;
     double x = std::clamp(start, 0x1p-1000, 1.0 - 0x1p-53);
     for (int step = 0; step < 200; ++step) {
         const double power = beta_power(a, b, x);
         const bool left = x < (a + 1.0) / (a + b + 2.0);
-        const double below = left ? power * beta_fraction(a, b, x) / a
-                                  : 1.0 - power * beta_fraction(b, a, 1.0 - x) / b;
-        (below < tail ? low : high) = x;
-        // On the logarithm of the probability, which is concave: fast from far below, too.
+        const double y = 1.0 - x;
+        const double nearer = power * (left ? beta_fraction(a, b, x, y, std::fma(-(a + b), x, a))
+                                            : beta_fraction(b, a, y, x, std::fma(a + b, x, -a)));
+        const double beyond = left == (side == Side::below) ? nearer : 1.0 - nearer;
+        ((beyond < tail) == (side == Side::below) ? low : high) = x;
+        // On the logarithm of the probability, which is concave: fast from far out, too.
         double next = x;
-        if (power > 0.0 && below > 0.0) {
-            const double slope = power / (x * (1.0 - x)) / below;
-            next = x - calibrant::log(below / tail) / slope;
+        if (power > 0.0 && beyond > 0.0) {
+            const double slope = power / (x * (1.0 - x)) / beyond;
+            const double distance = calibrant::log(beyond / tail) / slope;
+            next = side == Side::below ? x - distance : x + distance;
         }
         if (!(next > low && next < high)) next = 0.5 * (low + high);
         if (std::fabs(next - x) <= 0x1p-50 * x || next == low || next == high) return next;
@@ -90,9 +96,10 @@ Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double ta
     const double misses = rest.to_double();
     if (!(hits + misses < most_exact)) return guess;
     const double p = guess.value;
-    const double low = hits == 0.0 ? 0.0 : beta_quantile(hits, misses + 1.0, tail, guess.low);
+    const double low =
+        hits == 0.0 ? 0.0 : beta_quantile(hits, misses + 1.0, tail, Side::below, guess.low);
     const double high =
-        misses == 0.0 ? 1.0 : 1.0 - beta_quantile(misses, hits + 1.0, tail, 1.0 - guess.high);
+        misses == 0.0 ? 1.0 : beta_quantile(hits + 1.0, misses, tail, Side::above, guess.high);
     return {p, std::min(low, p), std::max(high, p)};
 }
 

@@ -6,7 +6,7 @@
 //                      reject (Clopper and Pearson 1934): never below the level, often above
 //
 // The latter are quantiles of beta distributions, found by Newton's method on the continued
-// fraction, good to about 1e-13 of themselves. Its length grows like the root of the weight; from
+// fraction, good to about 2e-14 of themselves. Its length grows like the root of the weight; from
 // 2^40 rows on Wilson's interval is given, from which they then differ by less than 1e-11. Only
 // + - * /, sqrt and our own log and exp are used: the same bits on every machine.
 #pragma once

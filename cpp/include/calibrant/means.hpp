@@ -10,7 +10,7 @@
 // summed exactly, so any order of rows, batches and merges gives the same bits; an integer
 // weight k gives the bits of k repetitions. A mean is rounded once; it lies within 1 ulp of
 // the true mean of the given doubles for m = 0 and |m| >= 2^-3; between, the lesser of 2^-57 / m
-// and 2^-53 |log q|, of the least q, is added to that. The double nearest to -2/3 stands for
+// and 2^-52 |log q|, of the least q, is added to that. The double nearest to -2/3 stands for
 // -2/3 itself, and one below 2^-80 in magnitude for 0. The logarithm of a mean is within 1 ulp
 // and 2^-57 (1 + 1/|m|), 2^-57 for m = 0: its relative error is large where the mean is near 1.
 #pragma once
