@@ -26,7 +26,8 @@ ALSO = {
     "probas": "models", "table": "columns|column", "batch": "table|columns|column",
     "batches": "table|column", "states": "state", "levels": "confidence_level",
     "label": "column", "prob": "column", "weight": "column", "group": "column", "sets": "column",
-    "classes": "labels", "positive": "labels", "low": "column", "high": "column",
+    "timestamp": "column", "low": "column", "high": "column", "classes": "labels",
+    "positive": "labels",
     "n": "number of threads",
 }  # fmt: skip
 
