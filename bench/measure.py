@@ -33,7 +33,7 @@ class Settings:
     """
 
     threads: tuple[int, ...]
-    budget: float = 0.4
+    budget: float = 0.3
     cap: float = 10.0
     memory: float = math.inf
     without: tuple[str, ...] = ()
