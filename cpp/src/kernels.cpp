@@ -11,6 +11,7 @@
 #include "distance_loops.hpp"
 #include "ensemble_loops.hpp"
 #include "ensemble_score_loops.hpp"
+#include "group_cell_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
@@ -444,6 +445,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &mmd_kernels,
                                    &rank_kernels,
                                    &ensemble_kernels,
+                                   &group_cell_kernels,
                                    smooth,
                                    convolve,
                                    log_of,

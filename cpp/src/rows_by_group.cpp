@@ -107,7 +107,7 @@ RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::ui
                              std::vector<std::size_t>& counts = next[begin / stretch];
                              for (std::size_t row = begin; row < end; ++row) {
                                  const std::int32_t code = groups.of_row[row];
-                                 if (code >= 0) ++counts[static_cast<std::size_t>(code)];
+                                 if (code >= 0) ++counts.at(static_cast<std::size_t>(code));
                              }
                              return true;
                          });

@@ -12,22 +12,22 @@ from calibrant._accumulator import Accumulator
 from calibrant._labels import class_codes
 from calibrant.means import check_nan_policy
 
-__all__ = ["Parts", "PlainParts", "ScoreParts", "parts_like"]
+__all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
 
 
-class ScoreParts:
-    """Of `streaming.Scores`: all in one object of the core."""
+class CoreParts:
+    """All in one object of the core."""
 
-    def __init__(self, empty: Accumulator[Any], core: _core.GroupedScoreSums | None = None) -> None:
+    def __init__(self, empty: Accumulator[Any], core: _core.GroupedParts) -> None:
         self.empty = empty
-        self._core = _core.GroupedScoreSums(empty._state) if core is None else core
+        self._core = core
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
-        batch = type(self)(self.empty)
+        batch = type(self)(self.empty, self._core.empty())
         batch._core.update(*_event_arguments(rows), codes, n, before)
         return batch
 
@@ -49,7 +49,7 @@ class ScoreParts:
 
     def values(self, metric: str) -> NDArray[np.float64] | None:
         """Return a number of all parts at once, if the core has it."""
-        return self._core.means(metric) if metric in self.empty._state.scores else None
+        return self._core.means(metric)
 
     def copy(self) -> Self:
         return type(self)(self.empty, self._core.copy())
@@ -66,10 +66,6 @@ class PlainParts:
         self._parts: list[Any] = [] if parts is None else parts
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
-        state = self.empty._state
-        if hasattr(state, "parts_by_group"):
-            states = state.parts_by_group(*_event_arguments(rows), codes, n, before)
-            return type(self)(self.empty, [self.empty._from_state(part) for part in states])
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
@@ -107,12 +103,13 @@ class PlainParts:
         return len(self._parts)
 
 
-Parts = ScoreParts | PlainParts
+Parts = CoreParts | PlainParts
 
 
 def parts_like(empty: Accumulator[Any]) -> Parts:
     """Return no parts yet, of the kind that suits the accumulator."""
-    return ScoreParts(empty) if isinstance(empty._state, _core.ScoreSums) else PlainParts(empty)
+    core = _core.grouped_parts(empty._state)
+    return PlainParts(empty) if core is None else CoreParts(empty, core)
 
 
 def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:

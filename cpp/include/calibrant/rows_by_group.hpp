@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "calibrant/events.hpp"
@@ -51,22 +52,26 @@ private:
 // Groups of so many rows are worth all threads, one after the other.
 inline constexpr std::size_t rows_worth_all_threads = std::size_t{1} << 16;
 
-// One accumulator for each group: update(part, events, poll) adds rows to an empty one.
+// One accumulator for each group, null for those without rows: update(part, events, poll) adds rows
+// to an empty one.
 template <class Part, class Update>
-[[nodiscard]] std::vector<Part> parts_by_group(const Part& empty, const RowsByGroup& rows,
-                                               Poll poll, const Update& update) {
+[[nodiscard]] std::vector<std::unique_ptr<Part>> parts_by_group(const Part& empty,
+                                                                const RowsByGroup& rows, Poll poll,
+                                                                const Update& update) {
     constexpr std::size_t chunk = 64;
-    std::vector<Part> parts(rows.groups(), empty);
+    std::vector<std::unique_ptr<Part>> parts(rows.groups());
     const std::size_t workers = workers_for(parts.size(), chunk);
     std::vector<RowsByGroup::View> views(workers);
     const auto add = [&](std::size_t group, RowsByGroup::View& view, Poll inner_poll) {
+        parts[group] = std::make_unique<Part>(empty);
         rows.look_at(group, view);
-        update(parts[group], view.events, inner_poll);
+        update(*parts[group], view.events, inner_poll);
     };
     (void)for_each_chunk(parts.size(), chunk, workers, poll,
                          [&](std::size_t worker, std::size_t begin, std::size_t end) {
                              for (std::size_t group = begin; group < end; ++group) {
-                                 if (rows.rows_of(group) >= rows_worth_all_threads) continue;
+                                 const std::size_t n = rows.rows_of(group);
+                                 if (n == 0 || n >= rows_worth_all_threads) continue;
                                  add(group, views[worker], nullptr);
                              }
                              return true;

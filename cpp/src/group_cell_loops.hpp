@@ -1,0 +1,149 @@
+// The loops of group_cell_kernels.hpp. Included by kernels.cpp only, and under its rules.
+#pragma once
+
+#include "calibrant/group_cell_kernels.hpp"
+#include "kernel_parts.hpp"
+#include "score_kernels.hpp"
+
+namespace calibrant {
+namespace {
+
+// A multiple of 2^-grid as an integer.
+template <int grid>
+[[gnu::always_inline]] inline std::uint64_t units(double x) {
+    return bits_of(x + snap_shift<grid>) - bits_of(snap_shift<grid>);
+}
+
+void words_of_scores(const double* const* high, const double* const* low,
+                     const std::int32_t* __restrict label, const double* __restrict q,
+                     std::size_t n, CellWords<8>* __restrict words) {
+    const double* __restrict const brier_high = high[0];
+    const double* __restrict const log_high = high[1];
+    const double* __restrict const spherical_high = high[2];
+    const double* __restrict const brier_low = low[0];
+    const double* __restrict const log_low = low[1];
+    const double* __restrict const spherical_low = low[2];
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool is_one = label[i] == 1;
+        words[i].at[0] = 1 + (static_cast<std::uint64_t>(is_one) << upper_half);
+        words[i].at[1] = q[i] == 0.0 ? 1U : 0U;
+        words[i].at[2] = units<30>(brier_high[i]);
+        words[i].at[3] = units<80>(brier_low[i]);
+        words[i].at[4] = units<16>(log_high[i]);
+        words[i].at[5] = units<58>(log_low[i]);
+        words[i].at[6] = units<30>(spherical_high[i]);
+        words[i].at[7] = units<80>(spherical_low[i]);
+    }
+}
+
+void words_of_binary(const double* __restrict p, const std::int32_t* __restrict label,
+                     const double* __restrict q, const double* __restrict log_high,
+                     const double* __restrict log_low, std::size_t n,
+                     CellWords<8>* __restrict words) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const Rounded brier = brier_term(p[i], label[i]);
+        const Rounded spherical = spherical_term(p[i], label[i]);
+        const bool is_one = label[i] == 1;
+        words[i].at[0] = 1 + (static_cast<std::uint64_t>(is_one) << upper_half);
+        words[i].at[1] = q[i] == 0.0 ? 1U : 0U;
+        words[i].at[2] = units<30>(brier.high);
+        words[i].at[3] = units<80>(brier.low);
+        words[i].at[4] = units<16>(log_high[i]);
+        words[i].at[5] = units<58>(log_low[i]);
+        words[i].at[6] = units<30>(spherical.high);
+        words[i].at[7] = units<80>(spherical.low);
+    }
+}
+
+bool words_of_risk(const double* __restrict q, const double* __restrict log_high,
+                   const double* __restrict log_low, const double* __restrict power_high,
+                   const double* __restrict power_low, std::size_t n,
+                   CellWords<8>* __restrict words) {
+    std::uint64_t tiny = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const bool is_zero = q[i] == 0.0;
+        tiny |= (q[i] < least_gridded) != is_zero ? 1U : 0U;
+        const std::uint64_t kept = is_zero ? 0 : ~std::uint64_t{0};
+        const double high = snap<40>(q[i]);
+        words[i].at[0] = 1;
+        words[i].at[1] = is_zero ? 1U : 0U;
+        words[i].at[2] = units<40>(high);
+        words[i].at[3] = units<80>(q[i] - high);
+        words[i].at[4] = units<16>(log_high[i]) & kept;
+        words[i].at[5] = units<58>(log_low[i]) & kept;
+        words[i].at[6] = units<20>(power_high[i]) & kept;
+        words[i].at[7] = units<58>(power_low[i]) & kept;
+    }
+    return tiny != 0;
+}
+
+bool words_of_spiegelhalter(const double* __restrict excess_high,
+                            const double* __restrict excess_low,
+                            const double* __restrict variance_high,
+                            const double* __restrict variance_low, std::size_t n,
+                            CellWords<8>* __restrict words) {
+    std::uint64_t fine = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double variance = variance_high[i];
+        fine |= (variance < least_gridded_variance) != (variance <= 0.0) ? 1U : 0U;
+        words[i].at[0] = 1;
+        words[i].at[1] = 0;
+        words[i].at[2] = units<30>(excess_high[i]);
+        words[i].at[3] = units<80>(excess_low[i]);
+        words[i].at[4] = units<30>(variance);
+        words[i].at[5] = units<80>(variance_low[i]);
+        words[i].at[6] = 0;
+        words[i].at[7] = 0;
+    }
+    return fine != 0;
+}
+
+bool words_of_bins(const double* __restrict score, const std::int32_t* __restrict hit,
+                   std::size_t n, CellWords<4>* __restrict words) {
+    std::uint64_t tiny = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const double x = score[i];
+        tiny |= (x < least_gridded) != (x == 0.0) ? 1U : 0U;
+        const double high = snap<40>(x);
+        words[i].at[0] = 1 + (static_cast<std::uint64_t>(hit[i]) << upper_half);
+        words[i].at[1] = units<40>(high);
+        words[i].at[2] = units<80>(x - high);
+        words[i].at[3] = 0;
+    }
+    return tiny != 0;
+}
+
+// Written out, since compilers differ on vectors whose size depends on a parameter.
+template <std::size_t size>
+struct WordVector;
+template <>
+struct WordVector<4> {
+    using type = std::uint64_t __attribute__((vector_size(32)));
+};
+template <>
+struct WordVector<8> {
+    using type = std::uint64_t __attribute__((vector_size(64)));
+};
+
+template <std::size_t size>
+std::size_t add_words(const CellWords<size>* __restrict words, const std::int64_t* __restrict cell,
+                      std::size_t n, CellWords<size>* __restrict cells) {
+    using Vector = typename WordVector<size>::type;
+    for (std::size_t i = 0; i < n; ++i) {
+        __builtin_prefetch(cells + cell[i + cells_ahead], 1);  // harmless wherever it is
+        if (cell[i] < 0) continue;
+        Vector row, sum;
+        __builtin_memcpy(&row, words[i].at, sizeof row);
+        __builtin_memcpy(&sum, cells[cell[i]].at, sizeof sum);
+        sum += row;
+        __builtin_memcpy(cells[cell[i]].at, &sum, sizeof sum);
+        if ((sum[0] & (most_cell_rows - 1)) == 0) return i + 1;
+    }
+    return n;
+}
+
+constexpr GroupCellKernels group_cell_kernels{words_of_scores, words_of_binary,        words_of_risk, words_of_spiegelhalter,
+                                   words_of_bins,          add_words<8>,  add_words<4>};
+
+}  // namespace
+}  // namespace calibrant
