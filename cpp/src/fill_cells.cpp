@@ -14,9 +14,6 @@
 namespace calibrant {
 namespace {
 
-// Rows at a time: their words stay in a first-level cache beside all that they are made of.
-constexpr std::size_t rows_at_once = 128;
-
 const GroupCellKernels& loops() { return *kernels().group_cells; }
 
 // Some rows, and what each adds to the cells of its group:
@@ -105,21 +102,12 @@ public:
     }
     [[nodiscard]] static std::size_t cell(std::size_t) { return 0; }
 
-    bool make(CellWords<8>* words) {
-        constexpr double robustness = -2.0 / 3.0;
-        (void)kernels().logs(block_.q, block_.n, log_high_, log_low_);
-        (void)kernels().powers(block_.q, block_.n, make_power(robustness), power_high_, power_low_,
-                               exponent_);
-        return loops().of_risk(block_.q, log_high_, log_low_, power_high_, power_low_, block_.n,
-                               words);
-    }
+    bool make(CellWords<8>* words) { return loops().of_risk(block_.q, block_.n, words); }
 
 private:
     double q_lim_;
     const Events& events_;
     EventBlock block_;
-    alignas(64) double log_high_[block_rows], log_low_[block_rows];
-    alignas(64) double power_high_[block_rows], power_low_[block_rows], exponent_[block_rows];
 };
 
 ScoredRows binary_or_top_label(const Events& events) {
@@ -191,19 +179,21 @@ template <class State>
 class CellWorker {
 public:
     CellWorker(const GroupedParts<State>& total, const Events& events, const GroupCodes& groups)
-        : sums_(total.parameters()), groups_(groups), rows_(total.parameters(), events) {
-        if constexpr (CellLayout<State>::exists) {
-            sums_.set_columns(CellLayout<State>::columns(events));
-        }
+        : sums_(total.parameters()),
+          events_(events),
+          groups_(groups),
+          rows_(total.parameters(), events) {
+        sums_.set_columns(CellLayout<State>::columns(events));
         sums_.make_cells();
         sums_.grow_to(groups.size);
     }
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        const std::size_t step = std::min(rows_at_once, rows_.most_rows());
+        const std::size_t step = std::min(most_cell_block, rows_.most_rows());
         for (std::size_t row = begin; row < end; row += step) {
             const std::size_t count = std::min(step, end - row);
             if (!rows_.load(row, count)) return false;
+            ask_for_rows(row + rows_ahead);
             if (rows_.omitted() == 0) {
                 add_block(row);
             } else if (!add_one_by_one(row, count)) {
@@ -226,6 +216,18 @@ public:
 
 private:
     using Words = typename CellLayout<State>::Words;
+
+    // Rows from asking for them to using them. The processor asks by itself, but not enough where
+    // it looks for cells besides.
+    static constexpr std::size_t rows_ahead = 4 * most_cell_block;
+
+    void ask_for_rows(std::size_t row) const {
+        if (row + block_rows > events_.size()) return;
+        prefetch(next_block(events_, row), 0, block_rows / most_cell_block);
+        for (std::size_t i = 0; i < most_cell_block; i += 16) {
+            __builtin_prefetch(groups_.of_row + row + i, 0, 2);
+        }
+    }
 
     // To know of which group the rows are that are dropped.
     [[nodiscard]] bool add_one_by_one(std::size_t row, std::size_t count) {
@@ -282,10 +284,11 @@ private:
 
     GroupedParts<State> sums_;
     std::vector<std::size_t> others_;  // rows
+    const Events& events_;
     const GroupCodes& groups_;
     CellRows<State> rows_;
-    Words words_[rows_at_once];
-    std::int64_t cell_[rows_at_once + cells_ahead] = {};
+    Words words_[most_cell_block];
+    std::int64_t cell_[most_cell_block + cells_ahead] = {};
 };
 
 // Threads have cells of their own: no more of them than rows pay for.

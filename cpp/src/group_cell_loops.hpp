@@ -55,24 +55,51 @@ void words_of_binary(const double* __restrict p, const std::int32_t* __restrict 
     }
 }
 
-bool words_of_risk(const double* __restrict q, const double* __restrict log_high,
-                   const double* __restrict log_low, const double* __restrict power_high,
-                   const double* __restrict power_low, std::size_t n,
-                   CellWords<8>* __restrict words) {
+// As `risk` finds the terms, in as many loops and for the same reason. A q of 0 has no terms.
+bool words_of_risk(const double* __restrict q, std::size_t n, CellWords<8>* __restrict words) {
+    alignas(64) double x[most_cell_block], a[most_cell_block], b[most_cell_block];
+    alignas(64) double c[most_cell_block];
+    alignas(64) double log_high[most_cell_block], log_low[most_cell_block];
+    const Power m = make_power(-2.0 / 3.0);
     std::uint64_t tiny = 0;
     for (std::size_t i = 0; i < n; ++i) {
+        const bool is_tiny = q[i] < least_gridded;
+        tiny |= is_tiny != (q[i] == 0.0) ? 1U : 0U;
+        x[i] = select(is_tiny, 1.0, q[i]);
+        const LogReduced reduced = log_reduce<false>(x[i]);
+        a[i] = reduced.exponent;
+        b[i] = reduced.f;
+        c[i] = reduced.reciprocal;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const LogParts log = log_finish({a[i], b[i], c[i]});
+        log_high[i] = log.high;
+        log_low[i] = log.low;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const ExpReduced reduced = power_reduce<true>({log_high[i], log_low[i]}, m);
+        a[i] = reduced.high;
+        b[i] = reduced.low;
+        c[i] = reduced.exponent;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const PowerParts term = exp_finish_fast({a[i], b[i], c[i]});
+        a[i] = term.high;
+        b[i] = term.low;
+    }
+    for (std::size_t i = 0; i < n; ++i) {
         const bool is_zero = q[i] == 0.0;
-        tiny |= (q[i] < least_gridded) != is_zero ? 1U : 0U;
         const std::uint64_t kept = is_zero ? 0 : ~std::uint64_t{0};
         const double high = snap<40>(q[i]);
+        const Rounded power = round_to_grid({a[i], b[i], c[i]});
         words[i].at[0] = 1;
         words[i].at[1] = is_zero ? 1U : 0U;
         words[i].at[2] = units<40>(high);
         words[i].at[3] = units<80>(q[i] - high);
-        words[i].at[4] = units<16>(log_high[i]) & kept;
-        words[i].at[5] = units<58>(log_low[i]) & kept;
-        words[i].at[6] = units<20>(power_high[i]) & kept;
-        words[i].at[7] = units<58>(power_low[i]) & kept;
+        words[i].at[4] = units<16>(log_high[i]);
+        words[i].at[5] = units<58>(log_low[i]);
+        words[i].at[6] = (bits_of(power.high) - bits_of(snap_shift<20>)) & kept;
+        words[i].at[7] = (bits_of(power.low) - bits_of(snap_shift<58>)) & kept;
     }
     return tiny != 0;
 }

@@ -34,15 +34,6 @@ using namespace detail;
     return bits | (one_bits - bits);
 }
 
-// A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
-// sum with the shift are exact: multiples of 2^(k - 53) below 2^(k - 3), where 2^k is the scale.
-[[gnu::always_inline]] inline Rounded round_to_grid(PowerParts term) {
-    const double scale = power_of_two(term.exponent);
-    const double high = fma(term.high + term.low, scale, snap_shift<20>);
-    const double rest = fma(term.high, scale, snap_shift<20> - high);
-    return {high, fma(term.low, scale, rest + snap_shift<58>)};
-}
-
 // Five short loops rather than one: the values of a block pass through buffers in the
 // first-level cache, and each loop's chain of dependent operations is short enough for the
 // processor to overlap many rows. The sum of q, all additions, rides along with the

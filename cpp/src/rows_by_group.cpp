@@ -25,6 +25,18 @@ Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype
 
 }  // namespace
 
+PickedRows::PickedRows(const Events& events, const std::vector<std::size_t>& rows)
+    : p_(rows.size() * events.y_proba.width), label_(rows.size()), events_(events) {
+    const std::size_t width = events.y_proba.width;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        load_row(events.y_proba, rows[i], p_.data() + i * width);
+        load_labels(*events.y_true, rows[i], 1, &label_[i]);
+    }
+    y_true_ = side_by_side(label_.data(), rows.size(), 1, Dtype::int32);
+    events_.y_true = &y_true_;
+    events_.y_proba = side_by_side(p_.data(), rows.size(), width, Dtype::float64);
+}
+
 // Copies a stretch of rows to their places.
 class RowsByGroup::Scatter {
 public:

@@ -19,6 +19,9 @@ inline constexpr int upper_half = 32;  // of a word that counts two things
 // cells read so many numbers of cells beyond the last row.
 inline constexpr std::size_t cells_ahead = 24;
 
+// Rows at a time: their words stay in a first-level cache beside all that they are made of.
+inline constexpr std::size_t most_cell_block = 128;
+
 struct GroupCellKernels {
     // Terms on grids of kernels.hpp as multiples: of each score the high and the low part, after
     // the rows and, in the upper half, those of label 1, and after the rows with q = 0.
@@ -29,12 +32,9 @@ struct GroupCellKernels {
     void (*of_binary)(const double* p, const std::int32_t* label, const double* q,
                       const double* log_high, const double* log_low, std::size_t n,
                       CellWords<8>* words);
-    // From q, log q and q^(-2/3), the latter as kernels.hpp has them: after the rows and those
-    // with q = 0, which have no terms. Returns whether some q is positive but below least_gridded;
-    // its words mean nothing.
-    bool (*of_risk)(const double* q, const double* log_high, const double* log_low,
-                    const double* power_high, const double* power_low, std::size_t n,
-                    CellWords<8>* words);
+    // Of q, log q and q^(-2/3) as RiskBlock has them, after the rows and those with q = 0, which have
+    // no terms. Returns whether some q is positive but below least_gridded; its words mean nothing.
+    bool (*of_risk)(const double* q, std::size_t n, CellWords<8>* words);
     // Of excess and variance, high and low, after the rows; as large as the others for the sake of
     // the loop. Returns whether some row is fine.
     bool (*of_spiegelhalter)(const double* excess_high, const double* excess_low,

@@ -27,8 +27,8 @@ template <class State, class Update>
 void update_groups(GroupedParts<State>& parts, const Events& events, const GroupCodes& groups,
                    std::uint64_t rows_before, Poll poll, const Update& update) {
     using Layout = CellLayout<State>;
-    const auto add_besides = [&](const GroupCodes& of_these) {
-        const RowsByGroup rows(events, of_these, rows_before, poll);
+    const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
+        const RowsByGroup rows(these, of_these, rows_before, poll);
         parts.add(parts_by_group(parts.parameters(), rows, poll, update));
     };
     if (events.size() == 0) return;
@@ -38,13 +38,14 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
             const std::vector<std::size_t> others =
                 fill_cells(parts, events, groups, rows_before, poll);
             if (others.empty()) return;
-            std::vector<std::int32_t> codes(events.size(), GroupCodes::in_none);
-            for (const std::size_t row : others) codes[row] = groups.of_row[row];
-            add_besides({codes.data(), groups.size});
+            const PickedRows picked(events, others);
+            std::vector<std::int32_t> codes;
+            for (const std::size_t row : others) codes.push_back(groups.of_row[row]);
+            add_besides(picked.events(), {codes.data(), groups.size});
             return;
         }
     }
-    add_besides(groups);
+    add_besides(events, groups);
 }
 
 }  // namespace calibrant

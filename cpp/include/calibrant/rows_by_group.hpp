@@ -19,6 +19,22 @@
 
 namespace calibrant {
 
+// A few rows of others, copied; without weights.
+class PickedRows {
+public:
+    PickedRows(const Events& events, const std::vector<std::size_t>& rows);
+    PickedRows(const PickedRows&) = delete;  // events_ points into it
+    PickedRows& operator=(const PickedRows&) = delete;
+    ~PickedRows() = default;
+    [[nodiscard]] const Events& events() const { return events_; }
+
+private:
+    std::vector<double> p_;
+    std::vector<std::int32_t> label_;
+    Column y_true_;
+    Events events_;
+};
+
 class RowsByGroup {
 public:
     // Events have labels. Rows in no group are checked and left out. Throws InvalidInput at a bad
