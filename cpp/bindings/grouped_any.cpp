@@ -14,6 +14,7 @@
 #include "calibrant/scorecard.hpp"
 #include "calibrant/spiegelhalter.hpp"
 #include "event_inputs.hpp"
+#include "grouped_runs.hpp"
 #include "unlocked.hpp"
 
 namespace calibrant::bindings {
@@ -71,12 +72,15 @@ std::vector<double> means_of(const GroupedParts<ScoreSums>& parts, Score score) 
 template <class State>
 class PartsOf : public AnyParts {
 public:
+    static constexpr bool of_events =
+        requires(State state, const Events& events) { add_events(state, events, nullptr); };
+
     explicit PartsOf(GroupedParts<State> parts) : parts_(std::move(parts)) {}
 
     void update(const py::object& y_true, const py::object& y_proba,
                 const py::object& sample_weight, bool omit_missing, const Groups& groups,
                 std::size_t n_groups, std::uint64_t rows_before) override {
-        if constexpr (requires(State state, Events events) { add_events(state, events, nullptr); }) {
+        if constexpr (of_events) {
             if (y_true.is_none()) throw py::type_error("y_true must be an array, got None");
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const GroupCodes codes = codes_of_rows(groups, n_groups, inputs.events().size());
@@ -90,6 +94,19 @@ public:
             throw py::type_error("these accumulators take no events");
         }
     }
+
+    void update_runs(const Starts& starts, const Starts& seen,
+                     const py::tuple& arguments) override {
+        if constexpr (of_events) {
+            throw py::type_error("these accumulators take events");
+        } else {
+            const GroupStarts of_groups(starts.data(), starts.data() + starts.size());
+            const RowsSeen before(seen.data(), seen.data() + seen.size());
+            parts_.add(parts_by_run(parts_.parameters(), of_groups, before, arguments));
+        }
+    }
+    [[nodiscard]] bool takes_events() const override { return of_events; }
+    void grow_to(std::size_t n_groups) override { parts_.grow_to(n_groups); }
 
     void merge(const AnyParts& other, const Places& places) override {
         const auto* const alike = dynamic_cast<const PartsOf*>(&other);
@@ -132,8 +149,8 @@ std::unique_ptr<AnyParts> parts_of_one_of(const py::object& parameters) {
     std::unique_ptr<AnyParts> parts;
     const auto try_one = [&]<class State>(const State*) {
         if (parts || !py::isinstance<State>(parameters)) return;
-        parts = std::make_unique<PartsOf<State>>(
-            GroupedParts<State>(parameters.cast<const State&>()));
+        parts =
+            std::make_unique<PartsOf<State>>(GroupedParts<State>(parameters.cast<const State&>()));
     };
     (try_one(static_cast<const States*>(nullptr)), ...);
     return parts;
@@ -143,7 +160,8 @@ std::unique_ptr<AnyParts> parts_of_one_of(const py::object& parameters) {
 
 std::unique_ptr<AnyParts> grouped_parts(const py::object& parameters) {
     return parts_of_one_of<ScoreSums, RiskProfile, Reliability, Spiegelhalter, Assessment,
-                           ScoreTable, Scorecard>(parameters);
+                           ScoreTable, Scorecard, Intervals, PredictionSets, PairedScores, Ranks>(
+        parameters);
 }
 
 }  // namespace calibrant::bindings

@@ -24,6 +24,7 @@ py::array_t<T> array_of(const std::vector<T>& values) {
 class AnyParts {
 public:
     using Places = py::array_t<std::int64_t, py::array::c_style>;
+    using Starts = py::array_t<std::uint64_t, py::array::c_style>;
 
     AnyParts() = default;
     AnyParts(const AnyParts&) = delete;
@@ -34,6 +35,12 @@ public:
     virtual void update(const py::object& y_true, const py::object& y_proba,
                         const py::object& sample_weight, bool omit_missing, const Groups& groups,
                         std::size_t n_groups, std::uint64_t rows_before) = 0;
+    // Of rows that lie side by side by group, into parts without groups: `arguments` are those of
+    // the accumulator's own update, `seen` the rows that each group has had before.
+    virtual void update_runs(const Starts& starts, const Starts& seen,
+                             const py::tuple& arguments) = 0;
+    [[nodiscard]] virtual bool takes_events() const = 0;
+    virtual void grow_to(std::size_t n_groups) = 0;
     virtual void merge(const AnyParts& other, const Places& places) = 0;
     virtual void append(const py::object& group) = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> empty() const = 0;

@@ -1,5 +1,7 @@
+#include "calibrant/group_runs.hpp"
 #include "calibrant/grouped_bytes.hpp"
 #include "calibrant/integer_codes.hpp"
+#include "calibrant/large_pages.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -25,6 +27,16 @@ py::tuple codes_of_integers(const py::array_t<std::int64_t, py::array::c_style>&
     return py::make_tuple(codes, array_of(distinct));
 }
 
+py::tuple rows_by_code(const Groups& groups, std::size_t n_groups) {
+    const auto n = static_cast<std::size_t>(groups.size());
+    LargeArray<std::int64_t> order(n);
+    const auto starts =
+        run_unlocked(n, [&] { return rows_in_order({groups.data(), n_groups}, n, order.data()); });
+    return py::make_tuple(
+        py::array_t<std::int64_t>(static_cast<py::ssize_t>(starts.back()), order.data()),
+        py::array_t<std::uint64_t>(static_cast<py::ssize_t>(starts.size()), starts.data()));
+}
+
 py::bytes seal_pieces(const std::vector<std::string>& pieces) { return seal_grouped(pieces); }
 
 std::vector<py::bytes> open_pieces(const py::object& state) {
@@ -41,12 +53,17 @@ std::vector<py::bytes> open_pieces(const py::object& state) {
 void register_grouped(py::module_& m) {
     using namespace py::literals;
     m.def("integer_codes", &codes_of_integers, "keys"_a.noconvert());
+    m.def("rows_in_order", &rows_by_code, "groups"_a.noconvert(), "n_groups"_a);
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
     m.def("grouped_parts", &grouped_parts, "parameters"_a);
     py::class_<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
         .def("update", &AnyParts::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
              "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
+        .def("update_runs", &AnyParts::update_runs, "starts"_a.noconvert(), "seen"_a.noconvert(),
+             "arguments"_a)
+        .def_property_readonly("takes_events", &AnyParts::takes_events)
+        .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
         .def("merge", &AnyParts::merge, "other"_a, "places"_a)
         .def("append", &AnyParts::append, "group"_a)
         .def("empty", &AnyParts::empty)

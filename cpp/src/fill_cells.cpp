@@ -5,174 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/bins.hpp"
 #include "calibrant/grouped_events.hpp"
-#include "calibrant/scored_rows.hpp"
 #include "calibrant/workers.hpp"
-#include "score_terms.hpp"
+#include "cell_rows.hpp"
 
 namespace calibrant {
 namespace {
-
-const GroupCellKernels& loops() { return *kernels().group_cells; }
-
-// Some rows, and what each adds to the cells of its group:
-//     load(begin, count)   count <= most_rows(); false if one of them is bad
-//     make(words)          returns whether there are rows that do not fit into a cell
-//     fits(i)              whether row i does; asked only if not all do
-//     cell(i)              which cell of its group it belongs to
-template <class State>
-class CellRows;
-
-template <>
-class CellRows<ScoreSums> {
-public:
-    CellRows(const ScoreSums& parameters, const Events& events)
-        : scores_(parameters.scores()),
-          q_lim_(parameters.q_lim()),
-          events_(events),
-          block_(events),
-          terms_(events) {}
-
-    [[nodiscard]] std::size_t most_rows() const { return block_.most_rows; }
-    [[nodiscard]] bool load(std::size_t begin, std::size_t count) {
-        return load_outcomes(events_, begin, count, block_);
-    }
-    [[nodiscard]] std::size_t n() const { return block_.n; }
-    [[nodiscard]] std::size_t omitted() const { return block_.omitted; }
-    [[nodiscard]] static bool fits(std::size_t) { return true; }
-    [[nodiscard]] static std::size_t cell(std::size_t) { return 0; }
-
-    bool make(CellWords<8>* words) {
-        terms_.look_at(block_);
-        terms_.true_class(q_lim_, q_);
-        if (scores_.has(Score::log)) {
-            (void)kernels().logs(q_, block_.n, high_[1], low_[1]);
-        } else {
-            std::fill_n(q_, block_.n, 1.0);  // zeros count for the log score only
-        }
-        const bool all = scores_.has(Score::brier) && scores_.has(Score::spherical);
-        if (!events_.is_matrix && all) {
-            loops().of_binary(block_.p.data(), block_.label, q_, high_[1], low_[1], block_.n,
-                              words);
-            return false;
-        }
-        if (scores_.has(Score::brier)) terms_.brier(high_[0], low_[0]);
-        if (scores_.has(Score::spherical)) terms_.spherical(high_[2], low_[2]);
-        const double* const high[] = {high_[0], high_[1], high_[2]};
-        const double* const low[] = {low_[0], low_[1], low_[2]};
-        loops().of_scores(high, low, block_.label, q_, block_.n, words);
-        return false;
-    }
-
-    // Of more than two classes, in further cells; before the words are added, so that none is left
-    // behind in a group whose rows have been moved.
-    void count_classes(const std::int64_t* first, CellWords<8>* cells) const {
-        if (events_.n_classes() <= 2) return;
-        for (std::size_t i = 0; i < block_.n; ++i) {
-            const std::int64_t label = block_.label[i];
-            if (first[i] >= 0) ++cells[first[i] + 1 + label / 8].at[label % 8];
-        }
-    }
-
-private:
-    ScoreSet scores_;
-    double q_lim_;
-    const Events& events_;
-    OutcomeBlock block_;
-    ScoreTerms terms_;
-    alignas(64) double q_[block_rows];
-    alignas(64) double high_[n_scores][block_rows] = {}, low_[n_scores][block_rows] = {};
-};
-
-template <>
-class CellRows<RiskProfile> {
-public:
-    CellRows(const RiskProfile& parameters, const Events& events)
-        : q_lim_(parameters.q_lim()), events_(events) {}
-
-    [[nodiscard]] static std::size_t most_rows() { return block_rows; }
-    [[nodiscard]] bool load(std::size_t begin, std::size_t count) {
-        return load_events(events_, begin, count, q_lim_, block_);
-    }
-    [[nodiscard]] std::size_t n() const { return block_.n; }
-    [[nodiscard]] std::size_t omitted() const { return block_.omitted; }
-    [[nodiscard]] bool fits(std::size_t i) const {
-        return block_.q[i] >= least_gridded || block_.q[i] == 0.0;
-    }
-    [[nodiscard]] static std::size_t cell(std::size_t) { return 0; }
-
-    bool make(CellWords<8>* words) { return loops().of_risk(block_.q, block_.n, words); }
-
-private:
-    double q_lim_;
-    const Events& events_;
-    EventBlock block_;
-};
-
-ScoredRows binary_or_top_label(const Events& events) {
-    return {events, events.is_matrix ? Scoring::top_label : Scoring::binary};
-}
-
-template <>
-class CellRows<Spiegelhalter> {
-public:
-    CellRows(const Spiegelhalter&, const Events& events)
-        : rows_(binary_or_top_label(events)), block_(rows_) {}
-
-    [[nodiscard]] std::size_t most_rows() const { return block_.most_rows(); }
-    [[nodiscard]] bool load(std::size_t begin, std::size_t count) {
-        return block_.load(rows_, begin, count);
-    }
-    [[nodiscard]] std::size_t n() const { return block_.n(); }
-    [[nodiscard]] std::size_t omitted() const { return block_.omitted(); }
-    [[nodiscard]] bool fits(std::size_t i) const {
-        const double variance = terms_[2][i];
-        return !(variance > 0.0 && variance < least_gridded_variance);
-    }
-    [[nodiscard]] static std::size_t cell(std::size_t) { return 0; }
-
-    bool make(CellWords<8>* words) {
-        kernels().spiegelhalter.terms(block_.score(), block_.hit(), block_.n(), terms_[0],
-                                      terms_[1], terms_[2], terms_[3]);
-        return loops().of_spiegelhalter(terms_[0], terms_[1], terms_[2], terms_[3], block_.n(),
-                                        words);
-    }
-
-private:
-    ScoredRows rows_;
-    ScoredBlock block_;
-    alignas(64) double terms_[4][block_rows];
-};
-
-template <>
-class CellRows<Reliability> {
-public:
-    CellRows(const Reliability& parameters, const Events& events)
-        : bins_(parameters.bins()), rows_(binary_or_top_label(events)), block_(rows_) {}
-
-    [[nodiscard]] std::size_t most_rows() const { return block_.most_rows(); }
-    [[nodiscard]] bool load(std::size_t begin, std::size_t count) {
-        return block_.load(rows_, begin, count);
-    }
-    [[nodiscard]] std::size_t n() const { return block_.n(); }
-    [[nodiscard]] std::size_t omitted() const { return block_.omitted(); }
-    [[nodiscard]] bool fits(std::size_t i) const {
-        return block_.score()[i] >= least_gridded || block_.score()[i] == 0.0;
-    }
-    [[nodiscard]] std::size_t cell(std::size_t i) const { return bin_[i]; }
-
-    bool make(CellWords<4>* words) {
-        bins_.locate(block_.score(), block_.n(), bin_);
-        return loops().of_bins(block_.score(), block_.hit(), block_.n(), words);
-    }
-
-private:
-    Bins bins_;
-    ScoredRows rows_;
-    ScoredBlock block_;
-    std::uint32_t bin_[block_rows];
-};
 
 // One thread's share of an update.
 template <class State>
@@ -182,13 +20,10 @@ public:
         : sums_(total.parameters()),
           events_(events),
           groups_(groups),
-          rows_(total.parameters(), events) {
-        sums_.set_columns(CellLayout<State>::columns(events));
-        sums_.make_cells();
-        sums_.grow_to(groups.size);
-    }
+          rows_(total.parameters(), events) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        if (sums_.size() == 0) make_room();
         const std::size_t step = std::min(most_cell_block, rows_.most_rows());
         for (std::size_t row = begin; row < end; row += step) {
             const std::size_t count = std::min(step, end - row);
@@ -205,6 +40,7 @@ public:
 
     void finish_into(GroupedParts<State>& total, std::vector<std::size_t>& others) {
         others.insert(others.end(), others_.begin(), others_.end());
+        if (sums_.size() == 0) return;
         if (total.size() == 0) {
             total = std::move(sums_);
             return;
@@ -216,6 +52,13 @@ public:
 
 private:
     using Words = typename CellLayout<State>::Words;
+
+    // By the thread itself: to set so much memory to zero takes its time.
+    void make_room() {
+        sums_.set_columns(CellLayout<State>::columns(events_));
+        sums_.make_cells();
+        sums_.grow_to(groups_.size);
+    }
 
     // Rows from asking for them to using them. The processor asks by itself, but not enough where
     // it looks for cells besides.
@@ -246,13 +89,8 @@ private:
         const bool others = rows_.make(words_);
         const std::size_t n = rows_.n();
         const auto per_group = static_cast<std::int64_t>(sums_.cells_per_group());
-        const std::int32_t* const codes = groups_.of_row + row;
-        std::int32_t largest = -1;
-        for (std::size_t i = 0; i < n; ++i) {
-            largest = std::max(largest, codes[i]);
-            const auto cell = static_cast<std::int64_t>(rows_.cell(i));
-            cell_[i] = codes[i] < 0 ? -1 : codes[i] * per_group + cell;
-        }
+        const std::int32_t largest =
+            loops().of_codes(groups_.of_row + row, rows_.bins(), n, per_group, cell_);
         if (largest >= 0 && static_cast<std::size_t>(largest) >= groups_.size) {
             throw std::out_of_range("no such group");
         }
@@ -318,6 +156,7 @@ std::vector<std::size_t> fill_cells(GroupedParts<State>& parts, const Events& ev
     if (failed != npos) refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
     std::vector<std::size_t> others;
     for (CellWorker<State>& worker : team) worker.finish_into(parts, others);
+    parts.grow_to(groups.size);
     return others;
 }
 

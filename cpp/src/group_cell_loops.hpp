@@ -4,6 +4,7 @@
 #include "calibrant/group_cell_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "score_kernels.hpp"
+#include "spiegelhalter_kernels.hpp"
 
 namespace calibrant {
 namespace {
@@ -104,21 +105,20 @@ bool words_of_risk(const double* __restrict q, std::size_t n, CellWords<8>* __re
     return tiny != 0;
 }
 
-bool words_of_spiegelhalter(const double* __restrict excess_high,
-                            const double* __restrict excess_low,
-                            const double* __restrict variance_high,
-                            const double* __restrict variance_low, std::size_t n,
-                            CellWords<8>* __restrict words) {
+bool words_of_spiegelhalter(const double* __restrict p, const std::int32_t* __restrict hit,
+                            std::size_t n, CellWords<8>* __restrict words) {
     std::uint64_t fine = 0;
     for (std::size_t i = 0; i < n; ++i) {
-        const double variance = variance_high[i];
-        fine |= (variance < least_gridded_variance) != (variance <= 0.0) ? 1U : 0U;
+        const SpiegelhalterTerms raw = spiegelhalter_terms_of(p[i], hit[i]);
+        const Rounded excess = round_score(raw.excess, raw.excess_rest);
+        const Rounded variance = round_score(raw.variance, raw.variance_rest);
+        fine |= is_fine(raw.variance) ? 1U : 0U;
         words[i].at[0] = 1;
         words[i].at[1] = 0;
-        words[i].at[2] = units<30>(excess_high[i]);
-        words[i].at[3] = units<80>(excess_low[i]);
-        words[i].at[4] = units<30>(variance);
-        words[i].at[5] = units<80>(variance_low[i]);
+        words[i].at[2] = units<30>(excess.high);
+        words[i].at[3] = units<80>(excess.low);
+        words[i].at[4] = units<30>(variance.high);
+        words[i].at[5] = units<80>(variance.low);
         words[i].at[6] = 0;
         words[i].at[7] = 0;
     }
@@ -138,6 +138,21 @@ bool words_of_bins(const double* __restrict score, const std::int32_t* __restric
         words[i].at[3] = 0;
     }
     return tiny != 0;
+}
+
+std::int32_t cells_of_codes(const std::int32_t* __restrict code, const std::uint32_t* bin,
+                            std::size_t n, std::int64_t per_group, std::int64_t* __restrict cell) {
+    std::int32_t largest = -1;
+    for (std::size_t i = 0; i < n; ++i) {
+        largest = code[i] > largest ? code[i] : largest;
+        const std::int64_t none = code[i] < 0 ? -1 : 0;
+        cell[i] = (code[i] * per_group) | none;
+    }
+    for (std::size_t i = 0; bin != nullptr && i < n; ++i) {
+        const std::int64_t kept = cell[i] < 0 ? 0 : -1;
+        cell[i] += static_cast<std::int64_t>(bin[i]) & kept;
+    }
+    return largest;
 }
 
 // Written out, since compilers differ on vectors whose size depends on a parameter.
@@ -169,8 +184,9 @@ std::size_t add_words(const CellWords<size>* __restrict words, const std::int64_
     return n;
 }
 
-constexpr GroupCellKernels group_cell_kernels{words_of_scores, words_of_binary,        words_of_risk, words_of_spiegelhalter,
-                                   words_of_bins,          add_words<8>,  add_words<4>};
+constexpr GroupCellKernels group_cell_kernels{
+    words_of_scores, words_of_binary, words_of_risk, words_of_spiegelhalter,
+    words_of_bins,   cells_of_codes,  add_words<8>,  add_words<4>};
 
 }  // namespace
 }  // namespace calibrant

@@ -65,17 +65,23 @@ void CellLayout<ScoreSums>::add_to(ScoreSums& state, std::size_t columns, const 
     }
 }
 
+static_assert(log_grid.low_bits == 58 && score_grid.low_bits == 80);
 double CellLayout<ScoreSums>::mean(const Words& cell, Score score) {
     if (score == Score::log && cell.at[1] != 0) return std::numeric_limits<double>::infinity();
-    const double mean =
-        calibrant::mean(scaled_multiple(sum_of(cell, score), -grid_of(score).low_bits),
-                        scaled_multiple(static_cast<Int128>(lower(cell.at[0])), 0));
+    const std::uint64_t n = lower(cell.at[0]);
+    if (n == 0) return std::numeric_limits<double>::quiet_NaN();
+    // As mean() of sum.hpp's values; since nothing is near the ends of the doubles, without
+    // scaling.
+    const Int128 sum = sum_of(cell, score);
+    const auto high = static_cast<double>(sum);
+    const auto low = static_cast<double>(sum - static_cast<Int128>(high));
+    const DoubleDouble ratio = DoubleDouble{high, low} / DoubleDouble{static_cast<double>(n), 0.0};
+    const double mean = ratio.high * (score == Score::log ? 0x1p-58 : 0x1p-80);
     return score == Score::log ? 0.0 - mean : mean;  // never -0
 }
 
 bool CellLayout<RiskProfile>::suit(const RiskProfile& state, const Events& events) {
-    return events.sample_weight == nullptr &&
-           std::ranges::all_of(state.powers(), [](double m) {
+    return events.sample_weight == nullptr && std::ranges::all_of(state.powers(), [](double m) {
                return m == 1.0 || m == 0.0 || m == robustness;
            });
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
+from calibrant._draws import arranged
 from calibrant._labels import class_codes
 from calibrant.means import check_nan_policy
 
@@ -18,6 +19,14 @@ __all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
 
 
+class Seen(Protocol):
+    """How many rows there were before a batch, omitted ones included."""
+
+    def in_all(self) -> int: ...
+    def in_each(self) -> NDArray[np.uint64]:
+        """Of each group of the batch."""
+
+
 class CoreParts:
     """All in one object of the core."""
 
@@ -25,11 +34,28 @@ class CoreParts:
         self.empty = empty
         self._core = core
 
-    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
         batch = type(self)(self.empty, self._core.empty())
-        batch._core.update(*_event_arguments(rows), codes, n, before)
+        if batch._core.takes_events:
+            batch._core.update(*_event_arguments(rows), codes, n, seen.in_all())
+        else:
+            batch._add_runs(rows, codes, n, seen)
         return batch
+
+    def _add_runs(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> None:
+        runs = _Runs(rows, codes, n)
+        self._core.grow_to(n)
+        in_each = (
+            seen.in_each() if isinstance(self.empty._state, _core.Ranks) else np.zeros(n, "u8")
+        )
+        state = _GroupsOfRuns(self._core, runs.starts, in_each)
+        try:
+            if runs.starts[-1]:
+                self.empty._from_state(state).update(**runs.rows)  # type: ignore[attr-defined]
+        except ValueError:
+            self.empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
+            raise
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
@@ -65,7 +91,7 @@ class PlainParts:
         self.empty = empty
         self._parts: list[Any] = [] if parts is None else parts
 
-    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, _seen: Seen) -> Self:
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
@@ -120,25 +146,59 @@ def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
     return codes, y_proba, rows.get("sample_weight"), omit
 
 
+class _GroupsOfRuns:
+    """In the place of an accumulator's state: rows it is given go to the groups they are of."""
+
+    n = 0
+
+    def __init__(
+        self, core: _core.GroupedParts, starts: NDArray[np.uint64], seen: NDArray[np.uint64]
+    ) -> None:
+        self._core, self._starts, self._seen = core, starts, seen
+
+    def update(self, *arguments: Any) -> None:
+        self._core.update_runs(self._starts, self._seen, arguments)
+
+
+class _Runs:
+    """Arguments of ``update``, with the rows of group i from starts[i] to starts[i + 1]."""
+
+    def __init__(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> None:
+        if "draws" in rows:
+            rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
+        order, self.starts = _core.rows_in_order(codes, n)
+        settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
+        self.rows = settings | {
+            name: _gathered(value, order, codes.size, name)
+            for name, value in rows.items()
+            if name not in settings
+        }
+        self._settings = frozenset(settings)
+
+    def of_group(self, index: int) -> dict[str, Any] | None:
+        """Return the arguments for one group, None if it has no row."""
+        begin, end = int(self.starts[index]), int(self.starts[index + 1])
+        if begin == end:
+            return None
+        return {
+            name: value if name in self._settings else _cut(value, begin, end)
+            for name, value in self.rows.items()
+        }
+
+
 def _updated(
     empty: Accumulator[Any], rows: dict[str, Any], codes: NDArray[np.int32], n: int
 ) -> list[Any]:
     """Return the accumulators of the groups, each updated with its rows."""
-    order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes, np.arange(-1, n), side="right", sorter=order)
-    settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
-    gathered = {
-        name: _gathered(value, order, name) for name, value in rows.items() if name not in settings
-    }
-    parts = []
-    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+    runs, parts = _Runs(rows, codes, n), []
+    for index in range(n):
         part: Any = empty.copy()
         parts.append(part)
-        if begin == end:
+        of_group = runs.of_group(index)
+        if of_group is None:
             continue
-        cut = {name: _cut(value, begin, end) for name, value in gathered.items()}
         try:
-            part.update(**cut, **settings)
+            part.update(**of_group)
         except ValueError:
             empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
             raise
@@ -149,21 +209,21 @@ def _is_setting(name: str, value: Any) -> bool:
     return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
 
 
-def _gathered(value: Any, order: NDArray[np.intp], name: str) -> Any:
+def _gathered(value: Any, order: NDArray[np.int64], n: int, name: str) -> Any:
     if isinstance(value, tuple):  # low and high
-        return tuple(_gathered(side, order, name) for side in value)
+        return tuple(_gathered(side, order, n, name) for side in value)
     if hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__"):
-        found, rows = value.take(order), len(value)
+        rows = len(value)
+        found = value.take(order) if rows == n else value
     elif isinstance(value, list) and name == "sets":  # of labels, not all of one length
-        found, rows = [value[i] for i in order], len(value)
+        rows = len(value)
+        found = [value[i] for i in order] if rows == n else value
     else:
         array = np.asarray(value)
         rows = array.shape[0] if array.ndim else 0
-        found = array[order] if rows == order.size else array
-    if rows != order.size:
-        raise ValueError(
-            f"groups and {name} must have the same length, got {order.size} and {rows}"
-        )
+        found = array.take(order, axis=0) if rows == n else array
+    if rows != n:
+        raise ValueError(f"groups and {name} must have the same length, got {n} and {rows}")
     return found
 
 

@@ -32,18 +32,22 @@ struct GroupCellKernels {
     void (*of_binary)(const double* p, const std::int32_t* label, const double* q,
                       const double* log_high, const double* log_low, std::size_t n,
                       CellWords<8>* words);
-    // Of q, log q and q^(-2/3) as RiskBlock has them, after the rows and those with q = 0, which have
-    // no terms. Returns whether some q is positive but below least_gridded; its words mean nothing.
+    // Of q, log q and q^(-2/3) as RiskBlock has them, after the rows and those with q = 0, which
+    // have no terms. Returns whether some q is positive but below least_gridded; its words mean
+    // nothing.
     bool (*of_risk)(const double* q, std::size_t n, CellWords<8>* words);
-    // Of excess and variance, high and low, after the rows; as large as the others for the sake of
-    // the loop. Returns whether some row is fine.
-    bool (*of_spiegelhalter)(const double* excess_high, const double* excess_low,
-                             const double* variance_high, const double* variance_low,
-                             std::size_t n, CellWords<8>* words);
+    // Of excess and variance on the score_grid, after the rows and a word for nothing. Returns
+    // whether some row is fine; its words mean nothing.
+    bool (*of_spiegelhalter)(const double* p, const std::int32_t* hit, std::size_t n,
+                             CellWords<8>* words);
     // Rows and hits, and the score in units of 2^-40 and 2^-80. Returns as of_risk does.
     bool (*of_bins)(const double* score, const std::int32_t* hit, std::size_t n,
                     CellWords<4>* words);
 
+    // code[i] per_group + bin[i], or negative where the code is; a null bin stands for zeros.
+    // Returns the largest code, or -1.
+    std::int32_t (*of_codes)(const std::int32_t* code, const std::uint32_t* bin, std::size_t n,
+                             std::int64_t per_group, std::int64_t* cell);
     // Adds words[i] to cells[cell[i]], if that is not negative, for i = 0, 1, ... until a cell has
     // most_cell_rows. Returns how many were looked at.
     std::size_t (*add_8)(const CellWords<8>* words, const std::int64_t* cell, std::size_t n,

@@ -31,7 +31,10 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
         const RowsByGroup rows(these, of_these, rows_before, poll);
         parts.add(parts_by_group(parts.parameters(), rows, poll, update));
     };
-    if (events.size() == 0) return;
+    if (events.size() == 0) {
+        parts.grow_to(groups.size);
+        return;
+    }
     if constexpr (Layout::exists) {
         parts.set_columns(Layout::columns(events));
         if (Layout::suit(parts.parameters(), events)) {
