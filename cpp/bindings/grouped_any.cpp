@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -95,14 +96,17 @@ public:
         }
     }
 
-    void update_runs(const Starts& starts, const Starts& seen,
+    void update_runs(std::size_t first, const Places& starts, const Seen& seen,
                      const py::tuple& arguments) override {
         if constexpr (of_events) {
             throw py::type_error("these accumulators take events");
         } else {
             const GroupStarts of_groups(starts.data(), starts.data() + starts.size());
+            if (of_groups.empty() || of_groups.front() != 0 || !std::ranges::is_sorted(of_groups)) {
+                throw py::index_error("starts of groups must begin with 0, and not fall");
+            }
             const RowsSeen before(seen.data(), seen.data() + seen.size());
-            parts_.add(parts_by_run(parts_.parameters(), of_groups, before, arguments));
+            parts_.add(parts_by_run(parts_.parameters(), of_groups, before, arguments), first);
         }
     }
     [[nodiscard]] bool takes_events() const override { return of_events; }

@@ -24,7 +24,7 @@ py::array_t<T> array_of(const std::vector<T>& values) {
 class AnyParts {
 public:
     using Places = py::array_t<std::int64_t, py::array::c_style>;
-    using Starts = py::array_t<std::uint64_t, py::array::c_style>;
+    using Seen = py::array_t<std::uint64_t, py::array::c_style>;
 
     AnyParts() = default;
     AnyParts(const AnyParts&) = delete;
@@ -35,9 +35,10 @@ public:
     virtual void update(const py::object& y_true, const py::object& y_proba,
                         const py::object& sample_weight, bool omit_missing, const Groups& groups,
                         std::size_t n_groups, std::uint64_t rows_before) = 0;
-    // Of rows that lie side by side by group, into parts without groups: `arguments` are those of
-    // the accumulator's own update, `seen` the rows that each group has had before.
-    virtual void update_runs(const Starts& starts, const Starts& seen,
+    // Of rows that lie side by side by group, for groups from `first` on that have none so far:
+    // `arguments` are those of the accumulator's own update, `seen` the rows that each group has
+    // had in batches before.
+    virtual void update_runs(std::size_t first, const Places& starts, const Seen& seen,
                              const py::tuple& arguments) = 0;
     [[nodiscard]] virtual bool takes_events() const = 0;
     virtual void grow_to(std::size_t n_groups) = 0;

@@ -1,7 +1,6 @@
 #include "calibrant/group_runs.hpp"
 #include "calibrant/grouped_bytes.hpp"
 #include "calibrant/integer_codes.hpp"
-#include "calibrant/large_pages.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -27,14 +26,14 @@ py::tuple codes_of_integers(const py::array_t<std::int64_t, py::array::c_style>&
     return py::make_tuple(codes, array_of(distinct));
 }
 
+// The rows in order, then room that is not used; and where each group starts.
 py::tuple rows_by_code(const Groups& groups, std::size_t n_groups) {
     const auto n = static_cast<std::size_t>(groups.size());
-    LargeArray<std::int64_t> order(n);
+    py::array_t<std::int64_t> order(groups.size());
+    std::int64_t* const to = order.mutable_data();
     const auto starts =
-        run_unlocked(n, [&] { return rows_in_order({groups.data(), n_groups}, n, order.data()); });
-    return py::make_tuple(
-        py::array_t<std::int64_t>(static_cast<py::ssize_t>(starts.back()), order.data()),
-        py::array_t<std::uint64_t>(static_cast<py::ssize_t>(starts.size()), starts.data()));
+        run_unlocked(n, [&] { return rows_in_order({groups.data(), n_groups}, n, to); });
+    return py::make_tuple(order, array_of(std::vector<std::int64_t>(starts.begin(), starts.end())));
 }
 
 py::bytes seal_pieces(const std::vector<std::string>& pieces) { return seal_grouped(pieces); }
@@ -60,8 +59,8 @@ void register_grouped(py::module_& m) {
     py::class_<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
         .def("update", &AnyParts::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
              "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
-        .def("update_runs", &AnyParts::update_runs, "starts"_a.noconvert(), "seen"_a.noconvert(),
-             "arguments"_a)
+        .def("update_runs", &AnyParts::update_runs, "first"_a, "starts"_a.noconvert(),
+             "seen"_a.noconvert(), "arguments"_a)
         .def_property_readonly("takes_events", &AnyParts::takes_events)
         .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
         .def("merge", &AnyParts::merge, "other"_a, "places"_a)

@@ -9,14 +9,11 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._draws import arranged
+from calibrant._group_runs import GroupsOfRuns, Runs
 from calibrant._labels import class_codes
 from calibrant.means import check_nan_policy
 
 __all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
-
-#: Arguments of ``update`` that are the same for all rows; the others have one value for each.
-_SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
 
 
 class Seen(Protocol):
@@ -44,18 +41,14 @@ class CoreParts:
         return batch
 
     def _add_runs(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> None:
-        runs = _Runs(rows, codes, n)
-        self._core.grow_to(n)
-        in_each = (
-            seen.in_each() if isinstance(self.empty._state, _core.Ranks) else np.zeros(n, "u8")
-        )
-        state = _GroupsOfRuns(self._core, runs.starts, in_each)
-        try:
-            if runs.starts[-1]:
-                self.empty._from_state(state).update(**runs.rows)  # type: ignore[attr-defined]
-        except ValueError:
-            self.empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
-            raise
+        runs, core = Runs(rows, codes, n), self._core
+        core.grow_to(n)
+        by_rows_seen = isinstance(self.empty._state, _core.Ranks)  # ties are broken by them
+        in_each = seen.in_each() if by_rows_seen else np.zeros(n, np.uint64)
+        for first, end in runs.stretches():
+            starts = runs.starts[first : end + 1] - runs.starts[first]
+            state: Any = GroupsOfRuns(core, first, starts, in_each[first:end])
+            _update(self.empty._from_state(state), runs.arguments(first, end), rows, self.empty)
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
@@ -146,88 +139,21 @@ def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
     return codes, y_proba, rows.get("sample_weight"), omit
 
 
-class _GroupsOfRuns:
-    """In the place of an accumulator's state: rows it is given go to the groups they are of."""
-
-    n = 0
-
-    def __init__(
-        self, core: _core.GroupedParts, starts: NDArray[np.uint64], seen: NDArray[np.uint64]
-    ) -> None:
-        self._core, self._starts, self._seen = core, starts, seen
-
-    def update(self, *arguments: Any) -> None:
-        self._core.update_runs(self._starts, self._seen, arguments)
-
-
-class _Runs:
-    """Arguments of ``update``, with the rows of group i from starts[i] to starts[i + 1]."""
-
-    def __init__(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> None:
-        if "draws" in rows:
-            rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
-        order, self.starts = _core.rows_in_order(codes, n)
-        settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
-        self.rows = settings | {
-            name: _gathered(value, order, codes.size, name)
-            for name, value in rows.items()
-            if name not in settings
-        }
-        self._settings = frozenset(settings)
-
-    def of_group(self, index: int) -> dict[str, Any] | None:
-        """Return the arguments for one group, None if it has no row."""
-        begin, end = int(self.starts[index]), int(self.starts[index + 1])
-        if begin == end:
-            return None
-        return {
-            name: value if name in self._settings else _cut(value, begin, end)
-            for name, value in self.rows.items()
-        }
-
-
 def _updated(
     empty: Accumulator[Any], rows: dict[str, Any], codes: NDArray[np.int32], n: int
 ) -> list[Any]:
     """Return the accumulators of the groups, each updated with its rows."""
-    runs, parts = _Runs(rows, codes, n), []
-    for index in range(n):
-        part: Any = empty.copy()
-        parts.append(part)
-        of_group = runs.of_group(index)
-        if of_group is None:
-            continue
-        try:
-            part.update(**of_group)
-        except ValueError:
-            empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
-            raise
+    runs, parts = Runs(rows, codes, n), [empty.copy() for _ in range(n)]
+    for first, end in runs.stretches():
+        for group, of_group in runs.of_each(first, end):
+            _update(parts[group], of_group, rows, empty)
     return parts
 
 
-def _is_setting(name: str, value: Any) -> bool:
-    return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
-
-
-def _gathered(value: Any, order: NDArray[np.int64], n: int, name: str) -> Any:
-    if isinstance(value, tuple):  # low and high
-        return tuple(_gathered(side, order, n, name) for side in value)
-    if hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__"):
-        rows = len(value)
-        found = value.take(order) if rows == n else value
-    elif isinstance(value, list) and name == "sets":  # of labels, not all of one length
-        rows = len(value)
-        found = [value[i] for i in order] if rows == n else value
-    else:
-        array = np.asarray(value)
-        rows = array.shape[0] if array.ndim else 0
-        found = array.take(order, axis=0) if rows == n else array
-    if rows != n:
-        raise ValueError(f"groups and {name} must have the same length, got {n} and {rows}")
-    return found
-
-
-def _cut(value: Any, begin: int, end: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_cut(side, begin, end) for side in value)
-    return value[begin:end]
+def _update(part: Any, some: dict[str, Any], rows: dict[str, Any], empty: Accumulator[Any]) -> None:
+    """Update with some of the rows; if one is refused, say which of all it is."""
+    try:
+        part.update(**some)
+    except ValueError:
+        empty.copy().update(**rows)  # type: ignore[attr-defined]
+        raise

@@ -44,16 +44,16 @@ public:
     // All that the group holds, if that is the first of its cells; else null.
     [[nodiscard]] const Words* only_cell(std::size_t group) const;
 
-    // Adds parts[i] to group i, and the group if there is none.
-    void add(Parts parts);
+    // Adds parts[i] to group first + i, and the group if there is none.
+    void add(Parts parts, std::size_t first = 0);
     // Adds group i of the other, which is not this, to group places[i] of this, which gets as many
     // groups as that takes; npos for a group without rows. All or nothing: throws InvalidInput or
     // std::invalid_argument if the groups do not fit.
     void merge(const GroupedParts& other, const std::vector<std::size_t>& places);
     void append(const State& group);  // as the last one; throws if it does not fit
 
-    // For those who add rows. All groups have so many columns of y_proba, where that matters; 0 says
-    // nothing. Cells are made once they are needed.
+    // For those who add rows. All groups have so many columns of y_proba, where that matters; 0
+    // says nothing. Cells are made once they are needed.
     void set_columns(std::size_t columns);
     void make_cells();
     void grow_to(std::size_t groups);
@@ -187,15 +187,16 @@ void GroupedParts<State>::grow_to(std::size_t groups) {
 }
 
 template <class State>
-void GroupedParts<State>::add(Parts parts) {
-    grow_to(parts.size());
-    if (besides_.size() < parts.size()) besides_.resize(parts.size());
+void GroupedParts<State>::add(Parts parts, std::size_t first) {
+    grow_to(first + parts.size());
+    if (besides_.size() < first + parts.size()) besides_.resize(first + parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::unique_ptr<State>& mine = besides_[first + i];
         if (!parts[i]) continue;
-        if (besides_[i]) {
-            besides_[i]->merge(*parts[i]);
+        if (mine) {
+            mine->merge(*parts[i]);
         } else {
-            besides_[i] = std::move(parts[i]);
+            mine = std::move(parts[i]);
         }
     }
 }
