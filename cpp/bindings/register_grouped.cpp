@@ -1,6 +1,7 @@
 #include "calibrant/group_runs.hpp"
 #include "calibrant/grouped_bytes.hpp"
 #include "calibrant/integer_codes.hpp"
+#include "calibrant/take_rows.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -36,6 +37,28 @@ py::tuple rows_by_code(const Groups& groups, std::size_t n_groups) {
     return py::make_tuple(order, array_of(std::vector<std::int64_t>(starts.begin(), starts.end())));
 }
 
+// Rows of an array whose values lie side by side and are no Python objects.
+py::array rows_taken(const py::array& values,
+                     const py::array_t<std::int64_t, py::array::c_style>& order) {
+    if (values.ndim() == 0 || (values.flags() & py::array::c_style) == 0 ||
+        values.dtype().kind() == 'O') {
+        throw py::type_error("rows must lie side by side");
+    }
+    std::vector<py::ssize_t> shape(values.shape(), values.shape() + values.ndim());
+    const auto rows = static_cast<std::size_t>(shape[0]);
+    std::size_t row_bytes = static_cast<std::size_t>(values.itemsize());
+    for (std::size_t axis = 1; axis < shape.size(); ++axis) {
+        row_bytes *= static_cast<std::size_t>(shape[axis]);
+    }
+    shape[0] = order.size();
+    py::array taken(values.dtype(), shape);
+    const auto* const from = static_cast<const std::byte*>(values.data());
+    auto* const to = static_cast<std::byte*>(taken.mutable_data());
+    const auto n = static_cast<std::size_t>(order.size());
+    run_unlocked(n, [&] { take_rows(from, rows, row_bytes, order.data(), n, to, poll_signals); });
+    return taken;
+}
+
 py::bytes seal_pieces(const std::vector<std::string>& pieces) { return seal_grouped(pieces); }
 
 std::vector<py::bytes> open_pieces(const py::object& state) {
@@ -53,6 +76,7 @@ void register_grouped(py::module_& m) {
     using namespace py::literals;
     m.def("integer_codes", &codes_of_integers, "keys"_a.noconvert());
     m.def("rows_in_order", &rows_by_code, "groups"_a.noconvert(), "n_groups"_a);
+    m.def("rows_taken", &rows_taken, "values"_a.noconvert(), "order"_a.noconvert());
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
     m.def("grouped_parts", &grouped_parts, "parameters"_a);

@@ -99,7 +99,11 @@ def _taken(column: Any, order: NDArray[np.int64]) -> Any:
         return tuple(_taken(side, order) for side in column)
     if isinstance(column, list):
         return [column[i] for i in order]
-    return column.take(order, axis=0) if isinstance(column, np.ndarray) else column.take(order)
+    if not isinstance(column, np.ndarray):
+        return column.take(order)
+    if column.flags.c_contiguous and not column.dtype.hasobject:
+        return _core.rows_taken(column, order)
+    return column.take(order, axis=0)
 
 
 def _cut(value: Any, begin: int, end: int) -> Any:
