@@ -94,6 +94,7 @@ private:
         if (largest >= 0 && static_cast<std::size_t>(largest) >= groups_.size) {
             throw std::out_of_range("no such group");
         }
+        if (groups_.size == 0) return;
         for (std::size_t i = 0; others && i < n; ++i) {
             if (rows_.fits(i) || cell_[i] < 0) continue;
             others_.push_back(row + i);
