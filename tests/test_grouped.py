@@ -20,10 +20,12 @@ from strategies import nasty_table, tables
 FACTORIES = {
     "scores": functools.partial(Scores, q_lim=0.01),
     "risk profile": functools.partial(streaming.RiskProfile, powers=[2.0]),
+    "named risk profile": functools.partial(streaming.RiskProfile, q_lim=0.001),
     "reliability": functools.partial(streaming.Reliability, 5),
     "spiegelhalter": streaming.Spiegelhalter,
     "assessment": functools.partial(streaming.Assessment, 4, q_lim=0.01),
     "score table": streaming.ScoreTable,
+    "scorecard": functools.partial(streaming.Scorecard, n_bins=3),
 }
 each_factory = pytest.mark.parametrize("factory", FACTORIES.values(), ids=FACTORIES)
 KEYS = {

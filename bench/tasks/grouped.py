@@ -5,11 +5,26 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from bench.task import Peer, Task
 from bench.tasks.predictions import binary
-from calibrant.streaming import Grouped, Reliability, RiskProfile, Scores, Spiegelhalter
+from calibrant.streaming import (
+    Assessment,
+    Grouped,
+    Intervals,
+    PairedScores,
+    PredictionSets,
+    Ranks,
+    Reliability,
+    RiskProfile,
+    Scorecard,
+    Scores,
+    ScoreTable,
+    Spiegelhalter,
+)
 
 ROWS_A_GROUP = 100
 
@@ -56,38 +71,82 @@ def by_pandas(frame):
     return found["brier"].to_numpy(), found["log"].to_numpy()
 
 
-def without_groups(make):
-    def call(y, p, keys):  # noqa: ARG001
+def alone(make):
+    """The same accumulator without groups."""
+
+    def call(rows, keys):  # noqa: ARG001
         total = make()
-        total.update(y, p)
+        total.update(**rows)
         return total
 
     return call
 
 
-def of_each(make):
+def scores_alone(y, p, keys):  # noqa: ARG001
+    return alone(Scores)({"y_true": y, "y_proba": p}, None)
+
+
+def events(n):
+    y, p = binary(n)
+    return {"y_true": y, "y_proba": p}
+
+
+def weighted(n):
+    return {**events(n), "sample_weight": np.random.default_rng(1).random(n)}
+
+
+def classes(n):
+    rng = np.random.default_rng(1)
+    return {"y_true": rng.integers(0, 3, n), "y_proba": rng.dirichlet(np.ones(3), n)}
+
+
+def intervals(n):
+    rng = np.random.default_rng(1)
+    low = rng.normal(size=n)
+    return {"y_true": rng.normal(size=n), "intervals": np.stack([low, low + 2], axis=1)}
+
+
+def sets(n):
+    rng = np.random.default_rng(1)
+    return {"y_true": rng.integers(0, 4, n), "sets": rng.random((n, 4)) < 0.5}
+
+
+def pairs(n):
+    y, p = binary(n)
+    return {"y_true": y, "first": p, "second": np.random.default_rng(1).random(n)}
+
+
+def draws(n):
+    rng = np.random.default_rng(1)
+    return {"draws": rng.normal(size=(n, 20)), "truth": rng.normal(size=n)}
+
+
+def of_each(name, make, rows, most=10**6):
     """Any accumulator by groups, beside the same without."""
 
-    def by_groups(y, p, keys):
+    def by_groups(rows, keys):
         groups = Grouped(make)
-        groups.update(y, p, groups=keys)
+        groups.update(**rows, groups=keys)
         return groups
 
     def as_a_selection(data, groups):
-        y, p, keys = data
-        alone = make()
-        alone.update(y[keys == 3], p[keys == 3])
-        assert groups[3] == alone
+        rows, keys = data
+        of_rows_alone = make()
+        of_rows_alone.update(**{column: values[keys == 3] for column, values in rows.items()})
+        assert groups[3] == of_rows_alone
 
     return Task(
-        f"Grouped({make.__name__}), 100 rows a group",
-        keyed,
+        f"Grouped({name}), 100 rows a group",
+        lambda n: (rows(n), np.random.default_rng(0).integers(0, n // ROWS_A_GROUP, n)),
         by_groups,
-        (Peer(f"{make.__name__} without groups", without_groups(make), yardstick=True),),
+        (Peer(f"{name} without groups", alone(make), yardstick=True),),
         check=as_a_selection,
-        sizes=(10**3, 10**5, 10**7),
+        sizes=(10**3, 10**5, most),
     )
 
+
+more_powers = functools.partial(RiskProfile, powers=[2.0])
+ten_bins = functools.partial(Assessment, 10)
 
 TASKS = (
     Task(
@@ -97,8 +156,23 @@ TASKS = (
         (
             Peer("polars", by_polars, needs="polars", prepare=polars_table),
             Peer("pandas", by_pandas, needs="pandas", prepare=pandas_table),
-            Peer("Scores without groups", without_groups(Scores), yardstick=True),
+            Peer("Scores without groups", scores_alone, yardstick=True),
         ),
     ),
-    *(of_each(make) for make in (RiskProfile, Reliability, Spiegelhalter)),
+    of_each("RiskProfile", RiskProfile, events, 10**7),
+    of_each("Reliability", Reliability, events, 10**7),
+    of_each("Spiegelhalter", Spiegelhalter, events, 10**7),
+    of_each("Scores, 3 classes", Scores, classes),
+    of_each("Scores, weighted", Scores, weighted),
+    of_each("RiskProfile, weighted", RiskProfile, weighted),
+    of_each("RiskProfile, more powers", more_powers, events),
+    of_each("Reliability, weighted", Reliability, weighted),
+    of_each("Spiegelhalter, weighted", Spiegelhalter, weighted),
+    of_each("Assessment", ten_bins, events),
+    of_each("ScoreTable", ScoreTable, events),
+    of_each("Scorecard", Scorecard, events),
+    of_each("Intervals", functools.partial(Intervals, 0.9), intervals),
+    of_each("PredictionSets", PredictionSets, sets),
+    of_each("PairedScores", PairedScores, pairs),
+    of_each("Ranks", functools.partial(Ranks, 20), draws),
 )

@@ -18,6 +18,15 @@ struct Rounded {
     double high, low;
 };
 
+// A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
+// sum with the shift are exact: multiples of 2^(k - 53) below 2^(k - 3), where 2^k is the scale.
+[[gnu::always_inline]] inline Rounded round_to_grid(PowerParts term) {
+    const double scale = power_of_two(term.exponent);
+    const double high = fma(term.high + term.low, scale, snap_shift<20>);
+    const double rest = fma(term.high, scale, snap_shift<20> - high);
+    return {high, fma(term.low, scale, rest + snap_shift<58>)};
+}
+
 // |a - b_j|^2 for n points b: coordinate k of b_j is b[k * stride + j].
 [[gnu::always_inline]] inline void squared_distances(const double* a, const double* __restrict b,
                                                      std::size_t stride, std::size_t dimension,

@@ -11,6 +11,7 @@
 #include "distance_loops.hpp"
 #include "ensemble_loops.hpp"
 #include "ensemble_score_loops.hpp"
+#include "group_cell_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
@@ -31,15 +32,6 @@ using namespace detail;
 [[gnu::always_inline]] inline std::uint64_t outside_unit(double x) {
     const std::uint64_t bits = bits_of(x + 0.0);
     return bits | (one_bits - bits);
-}
-
-// A term below 2^20 rounded to the grid 2^-58, with both shifts still in it. `rest` and its
-// sum with the shift are exact: multiples of 2^(k - 53) below 2^(k - 3), where 2^k is the scale.
-[[gnu::always_inline]] inline Rounded round_to_grid(PowerParts term) {
-    const double scale = power_of_two(term.exponent);
-    const double high = fma(term.high + term.low, scale, snap_shift<20>);
-    const double rest = fma(term.high, scale, snap_shift<20> - high);
-    return {high, fma(term.low, scale, rest + snap_shift<58>)};
 }
 
 // Five short loops rather than one: the values of a block pass through buffers in the
@@ -444,6 +436,7 @@ const Kernels CALIBRANT_KERNELS = {sum,
                                    &mmd_kernels,
                                    &rank_kernels,
                                    &ensemble_kernels,
+                                   &group_cell_kernels,
                                    smooth,
                                    convolve,
                                    log_of,

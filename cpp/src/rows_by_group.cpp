@@ -25,6 +25,34 @@ Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype
 
 }  // namespace
 
+GroupStarts rows_in_order(const GroupCodes& groups, std::size_t rows, std::int64_t* order) {
+    GroupStarts starts(groups.size + 1);
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t code = groups.of_row[row];
+        if (code >= 0) ++starts.at(static_cast<std::size_t>(code) + 1);
+    }
+    for (std::size_t group = 0; group < groups.size; ++group) starts[group + 1] += starts[group];
+    GroupStarts next = starts;
+    for (std::size_t row = 0; row < rows; ++row) {
+        const std::int32_t code = groups.of_row[row];
+        if (code < 0) continue;
+        order[next[static_cast<std::size_t>(code)]++] = static_cast<std::int64_t>(row);
+    }
+    return starts;
+}
+
+PickedRows::PickedRows(const Events& events, const std::vector<std::size_t>& rows)
+    : p_(rows.size() * events.y_proba.width), label_(rows.size()), events_(events) {
+    const std::size_t width = events.y_proba.width;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        load_row(events.y_proba, rows[i], p_.data() + i * width);
+        load_labels(*events.y_true, rows[i], 1, &label_[i]);
+    }
+    y_true_ = side_by_side(label_.data(), rows.size(), 1, Dtype::int32);
+    events_.y_true = &y_true_;
+    events_.y_proba = side_by_side(p_.data(), rows.size(), width, Dtype::float64);
+}
+
 // Copies a stretch of rows to their places.
 class RowsByGroup::Scatter {
 public:
@@ -107,7 +135,7 @@ RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::ui
                              std::vector<std::size_t>& counts = next[begin / stretch];
                              for (std::size_t row = begin; row < end; ++row) {
                                  const std::int32_t code = groups.of_row[row];
-                                 if (code >= 0) ++counts[static_cast<std::size_t>(code)];
+                                 if (code >= 0) ++counts.at(static_cast<std::size_t>(code));
                              }
                              return true;
                          });
@@ -135,7 +163,7 @@ RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::ui
 }
 
 void RowsByGroup::look_at(std::size_t group, View& view) const {
-    const std::size_t first = starts_[group], n = rows_of(group);
+    const std::size_t first = starts_[group], n = starts_[group + 1] - first;
     view.events = events_;
     view.y_true = side_by_side(label_.data() + first, n, 1, Dtype::int32);
     view.events.y_true = &view.y_true;

@@ -186,6 +186,11 @@ void ScoreSums::merge(const ScoreSums& other) {
     *this = std::move(merged);
 }
 
+bool ScoreSums::has_weight() const {
+    return std::ranges::any_of(class_weight_,
+                               [](const ExactSum& weight) { return !weight.is_zero(); });
+}
+
 ExactSum ScoreSums::weight() const {
     ExactSum total;
     for (const ExactSum& weight : class_weight_) total.merge(weight);

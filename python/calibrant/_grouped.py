@@ -78,7 +78,7 @@ class Grouped(Accumulator[GroupedState]):
         omit = check_nan_policy(arguments.get("nan_policy", "raise"))
         codes, keys = coded_keys(groups, omit=omit)
         state = self._state
-        batch = state.parts.of_rows(arguments, codes, len(keys), self.n + self.n_omitted)
+        batch = state.batch(arguments, codes, keys)
         without_key = int(np.count_nonzero(codes < 0)) if omit else 0
         state.add(keys, batch, without_key)
 

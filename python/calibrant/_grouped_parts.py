@@ -2,34 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
+from calibrant._group_runs import GroupsOfRuns, Runs
 from calibrant._labels import class_codes
 from calibrant.means import check_nan_policy
 
-__all__ = ["Parts", "PlainParts", "ScoreParts", "parts_like"]
-
-#: Arguments of ``update`` that are the same for all rows; the others have one value for each.
-_SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
+__all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
 
 
-class ScoreParts:
-    """Of `streaming.Scores`: all in one object of the core."""
+class Seen(Protocol):
+    """How many rows there were before a batch, omitted ones included."""
 
-    def __init__(self, empty: Accumulator[Any], core: _core.GroupedScoreSums | None = None) -> None:
+    def in_all(self) -> int: ...
+    def in_each(self) -> NDArray[np.uint64]:
+        """Of each group of the batch."""
+
+
+class CoreParts:
+    """All in one object of the core."""
+
+    def __init__(self, empty: Accumulator[Any], core: _core.GroupedParts) -> None:
         self.empty = empty
-        self._core = _core.GroupedScoreSums(empty._state) if core is None else core
+        self._core = core
 
-    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
-        batch = type(self)(self.empty)
-        batch._core.update(*_event_arguments(rows), codes, n, before)
+        batch = type(self)(self.empty, self._core.empty())
+        if batch._core.takes_events:
+            batch._core.update(*_event_arguments(rows), codes, n, seen.in_all())
+        else:
+            batch._add_runs(rows, codes, n, seen)
         return batch
+
+    def _add_runs(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> None:
+        runs, core = Runs(rows, codes, n), self._core
+        core.grow_to(n)
+        by_rows_seen = isinstance(self.empty._state, _core.Ranks)  # ties are broken by them
+        in_each = seen.in_each() if by_rows_seen else np.zeros(n, np.uint64)
+        for first, end in runs.stretches():
+            starts = runs.starts[first : end + 1] - runs.starts[first]
+            state: Any = GroupsOfRuns(core, first, starts, in_each[first:end])
+            _update(self.empty._from_state(state), runs.arguments(first, end), rows, self.empty)
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
@@ -49,7 +68,7 @@ class ScoreParts:
 
     def values(self, metric: str) -> NDArray[np.float64] | None:
         """Return a number of all parts at once, if the core has it."""
-        return self._core.means(metric) if metric in self.empty._state.scores else None
+        return self._core.means(metric)
 
     def copy(self) -> Self:
         return type(self)(self.empty, self._core.copy())
@@ -65,11 +84,7 @@ class PlainParts:
         self.empty = empty
         self._parts: list[Any] = [] if parts is None else parts
 
-    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, before: int) -> Self:
-        state = self.empty._state
-        if hasattr(state, "parts_by_group"):
-            states = state.parts_by_group(*_event_arguments(rows), codes, n, before)
-            return type(self)(self.empty, [self.empty._from_state(part) for part in states])
+    def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, _seen: Seen) -> Self:
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
@@ -107,12 +122,13 @@ class PlainParts:
         return len(self._parts)
 
 
-Parts = ScoreParts | PlainParts
+Parts = CoreParts | PlainParts
 
 
 def parts_like(empty: Accumulator[Any]) -> Parts:
     """Return no parts yet, of the kind that suits the accumulator."""
-    return ScoreParts(empty) if isinstance(empty._state, _core.ScoreSums) else PlainParts(empty)
+    core = _core.grouped_parts(empty._state)
+    return PlainParts(empty) if core is None else CoreParts(empty, core)
 
 
 def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
@@ -127,50 +143,17 @@ def _updated(
     empty: Accumulator[Any], rows: dict[str, Any], codes: NDArray[np.int32], n: int
 ) -> list[Any]:
     """Return the accumulators of the groups, each updated with its rows."""
-    order = np.argsort(codes, kind="stable")
-    ends = np.searchsorted(codes, np.arange(-1, n), side="right", sorter=order)
-    settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
-    gathered = {
-        name: _gathered(value, order, name) for name, value in rows.items() if name not in settings
-    }
-    parts = []
-    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-        part: Any = empty.copy()
-        parts.append(part)
-        if begin == end:
-            continue
-        cut = {name: _cut(value, begin, end) for name, value in gathered.items()}
-        try:
-            part.update(**cut, **settings)
-        except ValueError:
-            empty.copy().update(**rows)  # type: ignore[attr-defined]  # raises with the row's number
-            raise
+    runs, parts = Runs(rows, codes, n), [empty.copy() for _ in range(n)]
+    for first, end in runs.stretches():
+        for group, of_group in runs.of_each(first, end):
+            _update(parts[group], of_group, rows, empty)
     return parts
 
 
-def _is_setting(name: str, value: Any) -> bool:
-    return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
-
-
-def _gathered(value: Any, order: NDArray[np.intp], name: str) -> Any:
-    if isinstance(value, tuple):  # low and high
-        return tuple(_gathered(side, order, name) for side in value)
-    if hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__"):
-        found, rows = value.take(order), len(value)
-    elif isinstance(value, list) and name == "sets":  # of labels, not all of one length
-        found, rows = [value[i] for i in order], len(value)
-    else:
-        array = np.asarray(value)
-        rows = array.shape[0] if array.ndim else 0
-        found = array[order] if rows == order.size else array
-    if rows != order.size:
-        raise ValueError(
-            f"groups and {name} must have the same length, got {order.size} and {rows}"
-        )
-    return found
-
-
-def _cut(value: Any, begin: int, end: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_cut(side, begin, end) for side in value)
-    return value[begin:end]
+def _update(part: Any, some: dict[str, Any], rows: dict[str, Any], empty: Accumulator[Any]) -> None:
+    """Update with some of the rows; if one is refused, say which of all it is."""
+    try:
+        part.update(**some)
+    except ValueError:
+        empty.copy().update(**rows)  # type: ignore[attr-defined]
+        raise

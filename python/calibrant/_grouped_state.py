@@ -48,6 +48,10 @@ class GroupedState:
     def n_omitted(self) -> int:
         return int(self.parts.omitted().sum(dtype=object)) + self.without_key
 
+    def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
+        """Return the parts of the rows of a batch, one for each key, for `add`."""
+        return self.parts.of_rows(rows, codes, len(keys), _SeenRows(self, keys))
+
     def add(
         self, keys: list[Any], batch: Parts, without_key: int, *, ascending: bool = True
     ) -> None:
@@ -165,6 +169,23 @@ class GroupedState:
         return self.to_bytes() == other.to_bytes()
 
     __hash__ = None  # type: ignore[assignment]  # it changes
+
+
+class _SeenRows:
+    """The rows of a state before a batch of these keys."""
+
+    def __init__(self, state: GroupedState, keys: list[Any]) -> None:
+        self._state, self._keys = state, keys
+
+    def in_all(self) -> int:
+        return self._state.n + self._state.n_omitted
+
+    def in_each(self) -> NDArray[np.uint64]:
+        state = self._state
+        with state._lock:
+            numbers, rows = state.numbers(), state.parts.counts() + state.parts.omitted()
+            found = [rows[numbers[key]] if key in numbers else 0 for key in self._keys]
+        return np.array(found, np.uint64)
 
 
 def _key_bytes(key: Any) -> bytes:

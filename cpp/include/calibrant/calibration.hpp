@@ -19,6 +19,9 @@
 
 namespace calibrant {
 
+template <class State>
+struct CellLayout;  // which sums the same terms, for groups
+
 class Reliability {
 public:
     static constexpr Kind kind = Kind::reliability;
@@ -59,6 +62,7 @@ public:
 
 private:
     friend class ReliabilityWorker;
+    friend struct CellLayout<Reliability>;
     friend class Scorecard;  // which sums the same scores
 
     [[nodiscard]] ExactSum total_weight() const;

@@ -171,6 +171,7 @@ struct DistanceKernels;
 struct MmdKernels;
 struct RankKernels;
 struct EnsembleKernels;
+struct GroupCellKernels;
 
 // A function at points that lie a stride apart: lane k of the j-th is its value at k stride + j.
 struct alignas(64) SmoothLanes {
@@ -254,6 +255,7 @@ struct Kernels {
     const MmdKernels* mmd;
     const RankKernels* ranks;
     const EnsembleKernels* ensemble;
+    const GroupCellKernels* group_cells;
     // f[j] = taps[0] g[j] + the sum over d = 1, ..., n_taps - 1 of taps[d] (g[j - d] + g[j + d]),
     // added in that order, in each lane; j < stride, a multiple of smooth_tile.
     void (*smooth)(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,

@@ -29,6 +29,9 @@
 
 namespace calibrant {
 
+template <class State>
+struct CellLayout;  // which sums the same terms, for groups
+
 class RiskProfile {
 public:
     static constexpr Kind kind = Kind::risk_profile;
@@ -69,6 +72,7 @@ public:
 
 private:
     friend class RiskProfileWorker;
+    friend struct CellLayout<RiskProfile>;
     friend class RiskSums;
     friend class RiskAdder;
     friend class Scorecard;  // which sums the same terms

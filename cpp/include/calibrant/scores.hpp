@@ -51,6 +51,9 @@ private:
     std::uint8_t bits_ = 0;
 };
 
+template <class State>
+struct CellLayout;  // which sums the same terms, for groups
+
 class ScoreSums {
 public:
     static constexpr Kind kind = Kind::score_sums;
@@ -69,6 +72,7 @@ public:
 
     [[nodiscard]] std::uint64_t count() const { return n_; }
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
+    [[nodiscard]] bool has_weight() const;
     [[nodiscard]] ScoreSet scores() const { return scores_; }
     [[nodiscard]] double q_lim() const { return q_lim_; }
     // 1 for y_proba of shape (n,), k for shape (n, k), 0 before the first row.
@@ -89,7 +93,7 @@ public:
     static ScoreSums from_bytes(std::string_view bytes);
 
 private:
-    friend class GroupedScoreSums;  // which sums the same terms, as Scorecard does
+    friend struct CellLayout<ScoreSums>;
     friend class ScoreWorker;
     friend class Scorecard;
 

@@ -32,6 +32,9 @@ namespace calibrant {
 // Which z speak against calibration: far ones, large ones, small ones.
 enum class Alternative : std::uint8_t { two_sided, greater, less };
 
+template <class State>
+struct CellLayout;  // which sums the same terms, for groups
+
 class Spiegelhalter {
 public:
     static constexpr Kind kind = Kind::spiegelhalter;
@@ -56,6 +59,7 @@ public:
 
 private:
     friend class SpiegelhalterWorker;
+    friend struct CellLayout<Spiegelhalter>;
 
     void require_weight() const;
 

@@ -1,0 +1,158 @@
+#include "grouped_runs.hpp"
+
+#include <pybind11/stl.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "draw_inputs.hpp"
+#include "event_inputs.hpp"
+#include "interval_inputs.hpp"
+#include "set_inputs.hpp"
+#include "unlocked.hpp"
+
+namespace calibrant::bindings {
+namespace {
+
+// A column and one that points to some of its rows, if there is any.
+struct Stretch {
+    const Column* whole = nullptr;
+    Column part;
+
+    [[nodiscard]] const Column* at(std::size_t begin, std::size_t count) {
+        if (whole == nullptr) return nullptr;
+        part = stretch_of(*whole, begin, count);
+        return &part;
+    }
+};
+
+void require_rows(const GroupStarts& starts, std::size_t rows) {
+    if (starts.empty() || starts.back() != rows) throw py::index_error("no such rows");
+}
+
+template <class State, class View, class Add>
+PartsByRun<State> run(const State& empty, const GroupStarts& starts, std::size_t n_values,
+                      const View& view, const Add& add) {
+    return run_unlocked(n_values, [&] {
+        return parts_of_runs(empty, starts, view, poll_signals,
+                             [&](State& part, std::size_t group, View& of_thread, Poll poll) {
+                                 const std::size_t begin = starts[group];
+                                 add(part, group, begin, starts[group + 1] - begin, of_thread,
+                                     poll);
+                             });
+    });
+}
+
+struct IntervalView {
+    IntervalRows rows;
+    Stretch y_true, sample_weight;
+};
+
+struct SetView {
+    SetRows rows;
+    Stretch y_true, sample_weight;
+};
+
+struct EventView {
+    Events events;
+    Stretch y_true, sample_weight;
+
+    explicit EventView(const Events& of)
+        : events(of), y_true{of.y_true, {}}, sample_weight{of.sample_weight, {}} {}
+
+    void look_at(const Events& whole, std::size_t begin, std::size_t n) {
+        events.y_proba = stretch_of(whole.y_proba, begin, n);
+        events.y_true = y_true.at(begin, n);
+        events.sample_weight = sample_weight.at(begin, n);
+    }
+};
+
+}  // namespace
+
+PartsByRun<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
+                                   const RowsSeen&, const py::tuple& arguments) {
+    using Bounds = std::tuple<py::object, py::object, bool>;
+    const auto [y_true, bounds, sample_weight, omit_missing, swap_crossed] =
+        arguments.cast<std::tuple<py::object, Bounds, py::object, bool, bool>>();
+    const auto& [lower, upper, is_pair] = bounds;
+    const IntervalInputs inputs(y_true, lower, upper, is_pair, sample_weight, omit_missing,
+                                swap_crossed);
+    const IntervalRows& all = inputs.rows();
+    require_rows(starts, all.size());
+    const IntervalView view{all, {all.y_true, {}}, {all.sample_weight, {}}};
+    return run(empty, starts, inputs.n_values(), view,
+               [&](Intervals& part, std::size_t, std::size_t begin, std::size_t n, IntervalView& of,
+                   Poll poll) {
+                   for (std::size_t level = 0; level < all.n_levels(); ++level) {
+                       of.rows.lower[level] = stretch_of(all.lower[level], begin, n);
+                       of.rows.upper[level] = stretch_of(all.upper[level], begin, n);
+                   }
+                   of.rows.y_true = of.y_true.at(begin, n);
+                   of.rows.sample_weight = of.sample_weight.at(begin, n);
+                   part.update(of.rows, 0, poll);
+               });
+}
+
+PartsByRun<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
+                                        const RowsSeen&, const py::tuple& arguments) {
+    const auto [y_true, form, arrays, sample_weight, left_out, omit_missing] =
+        arguments
+            .cast<std::tuple<py::object, std::string, py::list, py::object, py::object, bool>>();
+    const SetInputs inputs(y_true, form, arrays, sample_weight, left_out, omit_missing);
+    const SetRows& all = inputs.rows();
+    require_rows(starts, all.size);
+    const SetView view{all, {all.y_true, {}}, {all.sample_weight, {}}};
+    return run(empty, starts, inputs.n_values(), view,
+               [&](PredictionSets& part, std::size_t, std::size_t begin, std::size_t n, SetView& of,
+                   Poll poll) {
+                   of.rows.size = n;
+                   for (std::size_t level = 0; level < all.indicators.size(); ++level) {
+                       of.rows.indicators[level] = stretch_of(all.indicators[level], begin, n);
+                   }
+                   if (all.offsets != nullptr) of.rows.offsets = all.offsets + begin;
+                   of.rows.masks = stretch_of(all.masks, begin, n);
+                   if (all.groups != nullptr) of.rows.groups = all.groups + begin;
+                   of.rows.y_true = of.y_true.at(begin, n);
+                   of.rows.sample_weight = of.sample_weight.at(begin, n);
+                   part.update(of.rows, 0, poll);
+               });
+}
+
+PartsByRun<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
+                                      const RowsSeen&, const py::tuple& arguments) {
+    const auto [y_true, first, second, sample_weight, omit_missing, first_name, second_name] =
+        arguments.cast<std::tuple<py::object, py::object, py::object, py::object, bool, std::string,
+                                  std::string>>();
+    const EventInputs one(y_true, first, sample_weight, omit_missing, first_name.c_str());
+    const EventInputs other(y_true, second, sample_weight, omit_missing, second_name.c_str());
+    require_rows(starts, one.events().size());
+    using View = std::pair<EventView, EventView>;
+    return run(empty, starts, one.n_values(), View(one.events(), other.events()),
+               [&](PairedScores& part, std::size_t, std::size_t begin, std::size_t n, View& of,
+                   Poll poll) {
+                   of.first.look_at(one.events(), begin, n);
+                   of.second.look_at(other.events(), begin, n);
+                   part.update(PairedRows{of.first.events, of.second.events}, 0, poll);
+               });
+}
+
+PartsByRun<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts, const RowsSeen& seen,
+                               const py::tuple& arguments) {
+    const auto [draws, truth, first_pair, omit_missing] =
+        arguments.cast<std::tuple<py::object, py::object, std::optional<std::uint64_t>, bool>>();
+    const DrawInputs inputs(draws, truth, py::none(), omit_missing);
+    const DrawRows& all = inputs.rows();
+    require_rows(starts, all.size());
+    if (seen.size() + 1 != starts.size()) throw py::index_error("one number for each group");
+    return run(empty, starts, inputs.n_values(), all,
+               [&, first = first_pair](Ranks& part, std::size_t group, std::size_t begin,
+                                       std::size_t n, DrawRows& of, Poll poll) {
+                   of.draws = stretch_of(all.draws, begin, n);
+                   of.truth = stretch_of(all.truth, begin, n);
+                   part.update(of, first.value_or(seen[group]), poll);
+               });
+}
+
+}  // namespace calibrant::bindings

@@ -1,0 +1,34 @@
+// Accumulators that take in rows by runs (group_runs.hpp): how each reads the arguments of its
+// update, which must outlive the rows, and points to the rows of one group.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "calibrant/comparison.hpp"
+#include "calibrant/group_runs.hpp"
+#include "calibrant/intervals.hpp"
+#include "calibrant/prediction_sets.hpp"
+#include "calibrant/ranks.hpp"
+
+namespace calibrant::bindings {
+
+// What groups have had before, in rows.
+using RowsSeen = std::vector<std::uint64_t>;
+
+template <class State>
+using PartsByRun = std::vector<std::unique_ptr<State>>;
+
+PartsByRun<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
+                                   const RowsSeen& seen, const pybind11::tuple& arguments);
+PartsByRun<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
+                                        const RowsSeen& seen, const pybind11::tuple& arguments);
+PartsByRun<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
+                                      const RowsSeen& seen, const pybind11::tuple& arguments);
+PartsByRun<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts, const RowsSeen& seen,
+                               const pybind11::tuple& arguments);
+
+}  // namespace calibrant::bindings

@@ -1,0 +1,249 @@
+// One accumulator for each of many groups: in cells (group_cells.hpp) as far as there are such and
+// rows fit in, besides as the accumulator itself. What a group holds is the same as an accumulator
+// of its rows alone would hold, to the last bit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "calibrant/check.hpp"
+#include "calibrant/group_cells.hpp"
+#include "calibrant/large_pages.hpp"
+#include "calibrant/parallel.hpp"
+
+namespace calibrant {
+
+template <class State>
+class GroupedParts {
+public:
+    // By group; null where there are no rows.
+    using Parts = std::vector<std::unique_ptr<State>>;
+    using Layout = CellLayout<State>;
+    using Words = typename Layout::Words;
+
+    // No groups yet, each to be as `parameters` without rows.
+    explicit GroupedParts(const State& parameters) : parameters_(parameters.empty()) {}
+    GroupedParts(const GroupedParts& other);
+    GroupedParts& operator=(const GroupedParts&) = delete;
+    GroupedParts(GroupedParts&&) noexcept = default;
+    GroupedParts& operator=(GroupedParts&&) noexcept = default;
+    ~GroupedParts() = default;
+
+    [[nodiscard]] const State& parameters() const { return parameters_; }
+    [[nodiscard]] std::size_t size() const { return omitted_.size(); }
+    [[nodiscard]] State group(std::size_t index) const;
+    [[nodiscard]] std::vector<std::uint64_t> counts() const;
+    [[nodiscard]] std::vector<std::uint64_t> omitted() const;
+    // All that the group holds, if that is the first of its cells; else null.
+    [[nodiscard]] const Words* only_cell(std::size_t group) const;
+
+    // Adds parts[i] to group first + i, and the group if there is none.
+    void add(Parts parts, std::size_t first = 0);
+    // Adds group i of the other, which is not this, to group places[i] of this, which gets as many
+    // groups as that takes; npos for a group without rows. All or nothing: throws InvalidInput or
+    // std::invalid_argument if the groups do not fit.
+    void merge(const GroupedParts& other, const std::vector<std::size_t>& places);
+    void append(const State& group);  // as the last one; throws if it does not fit
+
+    // For those who add rows. All groups have so many columns of y_proba, where that matters; 0
+    // says nothing. Cells are made once they are needed.
+    void set_columns(std::size_t columns);
+    void make_cells();
+    void grow_to(std::size_t groups);
+    [[nodiscard]] std::size_t cells_per_group() const { return per_group_; }
+    [[nodiscard]] Words* cells() { return cells_.data(); }
+    [[nodiscard]] std::uint64_t& omitted_in(std::size_t group) { return omitted_[group]; }
+    // Moves what the cells of a group hold to the accumulator besides.
+    void spill(std::size_t group);
+
+private:
+    [[nodiscard]] const Words* cells_of(std::size_t group) const {
+        return cells_.data() + group * per_group_;
+    }
+    [[nodiscard]] std::uint64_t rows_in_cells(std::size_t group) const;
+    [[nodiscard]] static std::size_t columns_of(const State& state);
+    void add_cells(const GroupedParts& other, std::size_t from, std::size_t to);
+
+    State parameters_;
+    std::size_t columns_ = 0, per_group_ = 0;
+    std::vector<Words, LargePages<Words>> cells_;  // per_group_ for each group
+    std::vector<std::uint64_t> omitted_;           // rows that the cells would have had
+    Parts besides_;                                // maybe fewer than groups
+};
+
+template <class State>
+GroupedParts<State>::GroupedParts(const GroupedParts& other)
+    : parameters_(other.parameters_),
+      columns_(other.columns_),
+      per_group_(other.per_group_),
+      cells_(other.cells_),
+      omitted_(other.omitted_),
+      besides_(other.besides_.size()) {
+    for (std::size_t i = 0; i < besides_.size(); ++i) {
+        if (other.besides_[i]) besides_[i] = std::make_unique<State>(*other.besides_[i]);
+    }
+}
+
+template <class State>
+std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
+    std::uint64_t rows = 0;
+    if constexpr (Layout::exists) {
+        const std::size_t with_rows = per_group_ == 0 ? 0 : Layout::with_rows(per_group_);
+        for (std::size_t k = 0; k < with_rows; ++k) {
+            rows += static_cast<std::uint32_t>(cells_of(group)[k].at[0]);
+        }
+    }
+    return rows;
+}
+
+template <class State>
+std::vector<std::uint64_t> GroupedParts<State>::counts() const {
+    std::vector<std::uint64_t> counts(size());
+    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i);
+    for (std::size_t i = 0; i < besides_.size(); ++i) {
+        if (besides_[i]) counts[i] += besides_[i]->count();
+    }
+    return counts;
+}
+
+template <class State>
+std::vector<std::uint64_t> GroupedParts<State>::omitted() const {
+    std::vector<std::uint64_t> omitted = omitted_;
+    for (std::size_t i = 0; i < besides_.size(); ++i) {
+        if (besides_[i]) omitted[i] += besides_[i]->omitted();
+    }
+    return omitted;
+}
+
+template <class State>
+const typename GroupedParts<State>::Words* GroupedParts<State>::only_cell(std::size_t group) const {
+    return per_group_ == 0 || (group < besides_.size() && besides_[group]) ? nullptr
+                                                                           : cells_of(group);
+}
+
+template <class State>
+State GroupedParts<State>::group(std::size_t index) const {
+    State state = index < besides_.size() && besides_[index] ? *besides_[index] : parameters_;
+    if constexpr (Layout::exists) {
+        if (rows_in_cells(index) != 0 || omitted_[index] != 0) {
+            State held = parameters_;
+            Layout::add_to(held, columns_, cells_of(index), omitted_[index]);
+            state.merge(held);
+        }
+    }
+    return state;
+}
+
+template <class State>
+void GroupedParts<State>::spill(std::size_t group) {
+    if constexpr (Layout::exists) {
+        if (besides_.size() <= group) besides_.resize(group + 1);
+        besides_[group] = std::make_unique<State>(this->group(group));
+        omitted_[group] = 0;
+        std::fill_n(cells_.data() + group * per_group_, per_group_, Words{});
+    }
+}
+
+template <class State>
+std::size_t GroupedParts<State>::columns_of(const State& state) {
+    if constexpr (Layout::exists && requires { state.columns(); }) return state.columns();
+    return 0;
+}
+
+template <class State>
+void GroupedParts<State>::set_columns(std::size_t columns) {
+    if (columns != 0 && columns_ != 0 && columns_ != columns) {
+        const auto shape = [](std::size_t of) {
+            return of == 1 ? std::string("(n,)") : "(n, " + std::to_string(of) + ")";
+        };
+        throw InvalidInput("y_proba must keep its shape: " + shape(columns_) + " so far, now " +
+                           shape(columns));
+    }
+    if (columns != 0) columns_ = columns;
+}
+
+template <class State>
+void GroupedParts<State>::make_cells() {
+    if constexpr (Layout::exists) {
+        if (per_group_ != 0) return;
+        const std::size_t per_group = Layout::per_group(parameters_, columns_);
+        cells_.resize(size() * per_group);
+        per_group_ = per_group;
+    }
+}
+
+template <class State>
+void GroupedParts<State>::grow_to(std::size_t groups) {
+    if (groups <= size()) return;
+    cells_.resize(groups * per_group_);
+    omitted_.resize(groups);
+}
+
+template <class State>
+void GroupedParts<State>::add(Parts parts, std::size_t first) {
+    grow_to(first + parts.size());
+    if (besides_.size() < first + parts.size()) besides_.resize(first + parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::unique_ptr<State>& mine = besides_[first + i];
+        if (!parts[i]) continue;
+        if (mine) {
+            mine->merge(*parts[i]);
+        } else {
+            mine = std::move(parts[i]);
+        }
+    }
+}
+
+template <class State>
+void GroupedParts<State>::add_cells(const GroupedParts& other, std::size_t from, std::size_t to) {
+    Words* const mine = cells_.data() + to * per_group_;
+    for (std::size_t k = 0; k < per_group_; ++k) {
+        const Words& theirs = other.cells_of(from)[k];
+        for (std::size_t i = 0; i < std::size(theirs.at); ++i) mine[k].at[i] += theirs.at[i];
+    }
+    omitted_[to] += other.omitted_[from];
+    if (rows_in_cells(to) >= most_cell_rows) spill(to);
+}
+
+template <class State>
+void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std::size_t>& places) {
+    if (places.size() != other.size()) throw std::invalid_argument("one place for each group");
+    State(parameters_).merge(other.parameters_);  // it refuses other parameters
+    std::size_t groups = 0;
+    for (const std::size_t place : places) groups = std::max(groups, place + 1);  // npos + 1 is 0
+    // All that may be refused comes first, and aside.
+    std::vector<std::pair<std::size_t, std::unique_ptr<State>>> merged;
+    for (std::size_t i = 0; i < other.besides_.size(); ++i) {
+        if (!other.besides_[i] || places[i] == npos) continue;
+        auto sum = std::make_unique<State>(*other.besides_[i]);
+        const std::size_t to = places[i];
+        if (to < besides_.size() && besides_[to]) sum->merge(*besides_[to]);
+        merged.emplace_back(to, std::move(sum));
+    }
+    set_columns(other.columns_);
+    if (other.per_group_ != 0) make_cells();
+    grow_to(groups);
+    if (!merged.empty() && besides_.size() < groups) besides_.resize(groups);
+    for (auto& [to, sum] : merged) besides_[to] = std::move(sum);
+    for (std::size_t i = 0; other.per_group_ != 0 && i < places.size(); ++i) {
+        if (places[i] != npos) add_cells(other, i, places[i]);
+    }
+}
+
+template <class State>
+void GroupedParts<State>::append(const State& group) {
+    State(parameters_).merge(group);  // it refuses other parameters
+    set_columns(columns_of(group));
+    grow_to(size() + 1);
+    besides_.resize(size());
+    besides_.back() = std::make_unique<State>(group);
+}
+
+}  // namespace calibrant

@@ -1,0 +1,112 @@
+"""Rows brought together by group, for accumulators with any arguments of ``update``."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from calibrant import _core
+from calibrant._draws import arranged
+
+__all__ = ["GroupsOfRuns", "Runs"]
+
+#: Arguments of ``update`` that are the same for all rows; the others have one value for each.
+_SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
+#: Rows that are copied at a time: copies then stay in a cache, and in memory that is used again.
+_ROWS_AT_ONCE = 2**17
+
+
+class Runs:
+    """Arguments of ``update``; group i has rows starts[i] to starts[i + 1] of those in order."""
+
+    def __init__(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> None:
+        if "draws" in rows:
+            rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
+        self._settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
+        self._columns = {
+            name: _column(value, codes.size, name)
+            for name, value in rows.items()
+            if name not in self._settings
+        }
+        self._order, self.starts = _core.rows_in_order(codes, n)
+
+    def stretches(self) -> Iterator[tuple[int, int]]:
+        """Yield the first group and the end of neighbours that have not too many rows in all."""
+        first, n = 0, self.starts.size - 1
+        while first < n:
+            most = self.starts[first] + _ROWS_AT_ONCE
+            end = max(first + 1, int(np.searchsorted(self.starts, most, side="right")) - 1)
+            if self.starts[end] > self.starts[first]:
+                yield first, end
+            first = end
+
+    def arguments(self, first: int, end: int) -> dict[str, Any]:
+        """Return the arguments of ``update`` with the rows of groups first to end alone."""
+        order = self._order[self.starts[first] : self.starts[end]]
+        return self._settings | {name: _taken(x, order) for name, x in self._columns.items()}
+
+    def of_each(self, first: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield each of these groups that has rows, and the arguments with its rows."""
+        taken = self.arguments(first, end)
+        starts = (self.starts[first : end + 1] - self.starts[first]).tolist()
+        for group, (begin, stop) in enumerate(itertools.pairwise(starts), first):
+            if begin < stop:
+                cut = {name: _cut(taken[name], begin, stop) for name in self._columns}
+                yield group, self._settings | cut
+
+
+class GroupsOfRuns:
+    """In the place of an accumulator's state: rows it is given go to the groups they are of."""
+
+    n = 0
+
+    def __init__(
+        self,
+        core: _core.GroupedParts,
+        first: int,
+        starts: NDArray[np.int64],
+        seen: NDArray[np.uint64],
+    ) -> None:
+        self._core, self._first, self._starts, self._seen = core, first, starts, seen
+
+    def update(self, *arguments: Any) -> None:
+        self._core.update_runs(self._first, self._starts, self._seen, arguments)
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    return name in _SETTINGS or value is None or isinstance(value, (str, bool, int, float))
+
+
+def _column(value: Any, n: int, name: str) -> Any:
+    """Return what rows can be taken of: a tuple, an Arrow array, a list of sets, or an array."""
+    if isinstance(value, tuple):  # low and high
+        return tuple(_column(side, n, name) for side in value)
+    is_arrow = hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__")
+    is_list_of_sets = isinstance(value, list) and name == "sets"  # not all of one length
+    column = value if is_arrow or is_list_of_sets else np.asarray(value)
+    rows = 0 if isinstance(column, np.ndarray) and not column.ndim else len(column)
+    if rows != n:
+        raise ValueError(f"groups and {name} must have the same length, got {n} and {rows}")
+    return column
+
+
+def _taken(column: Any, order: NDArray[np.int64]) -> Any:
+    if isinstance(column, tuple):
+        return tuple(_taken(side, order) for side in column)
+    if isinstance(column, list):
+        return [column[i] for i in order]
+    if not isinstance(column, np.ndarray):
+        return column.take(order)
+    if column.flags.c_contiguous and not column.dtype.hasobject:
+        return _core.rows_taken(column, order)
+    return column.take(order, axis=0)
+
+
+def _cut(value: Any, begin: int, end: int) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_cut(side, begin, end) for side in value)
+    return value[begin:end]
