@@ -145,11 +145,11 @@ BARS = (
         why="some 8 ns a row and thread: terms, integers of them, a cell in memory"),
     Bar("groups-share", "the same: share of the speed without groups", "at least", 0.2,
         ratio(GROUPS, 1e7, "Scores without groups")),
-    *(Bar(f"groups-{name.lower()}", f"groups of 100 rows of `{name}`, {rows:.0e} rows: share of the "
-          "speed without groups", "at least", 0.2,
+    *(Bar(f"groups-{name.lower()}", f"groups of 100 rows of `{name}`, {rows:.0e} rows: share of "
+          "the speed without groups", "at least", 0.2,
           ratio(f"Grouped({name}), 100 rows a group", rows, f"{name} without groups"),
-          why="a group of 100 rows costs microseconds that do not depend on its rows: its sums, each "
-          "with memory of its own, and bringing its rows together")
+          why="a group of 100 rows costs microseconds that do not depend on its rows: its sums, "
+          "each with memory of its own, and bringing its rows together")
       for rows, names in ((1e7, ("RiskProfile", "Reliability", "Spiegelhalter")),
                           (1e6, ("Scores, weighted", "RiskProfile, weighted", "Assessment",
                                  "ScoreTable", "Scorecard", "Intervals", "PredictionSets",

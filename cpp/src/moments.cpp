@@ -43,7 +43,13 @@ bool scale_to_unit_length(double* row, std::size_t width) {
     for (std::size_t k = 0; k < width; ++k) largest = std::max(largest, std::fabs(row[k]));
     if (largest == 0.0) return false;
     const int exponent = -std::ilogb(largest);  // squares can then neither overflow nor vanish
-    for (std::size_t k = 0; k < width; ++k) row[k] = std::ldexp(row[k], exponent);
+    if (std::abs(exponent) <
+        1000) {  // the power is a double, and the product rounded as ldexp does
+        const double power = std::ldexp(1.0, exponent);
+        for (std::size_t k = 0; k < width; ++k) row[k] *= power;
+    } else {
+        for (std::size_t k = 0; k < width; ++k) row[k] = std::ldexp(row[k], exponent);
+    }
     ExactSum squares;
     for (std::size_t k = 0; k < width; k += block_rows) {
         squares.add_products(row + k, row + k, std::min(block_rows, width - k));
