@@ -1,10 +1,11 @@
-// The main of a fuzz target where there is no libFuzzer: replays all files below the folders
-// given, each with some damaged copies, so that targets are compiled and run by every test.
+// The main of a fuzz target where there is no libFuzzer: replays the seeds given, each with some
+// damaged copies, so that targets are compiled and run with every test.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,28 @@ void run(const std::string& bytes) {
     (void)LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
-std::vector<std::filesystem::path> files_below(const char* folder) {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        if (entry.is_regular_file()) files.push_back(entry.path());
+std::string content_of(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A folder holds files; a file holds inputs in hexadecimal digits, a line each (corpus.py).
+std::vector<std::string> inputs_of(const std::filesystem::path& source) {
+    std::vector<std::string> inputs;
+    if (std::filesystem::is_directory(source)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(source)) {
+            if (entry.is_regular_file()) inputs.push_back(content_of(entry.path()));
+        }
+        std::sort(inputs.begin(), inputs.end());
+        return inputs;
     }
-    std::sort(files.begin(), files.end());
-    return files;
+    std::istringstream lines(content_of(source));
+    for (std::string line; lines >> line;) {
+        std::string& bytes = inputs.emplace_back();
+        for (std::size_t i = 0; i + 1 < line.size(); i += 2)
+            bytes.push_back(static_cast<char>(std::stoi(line.substr(i, 2), nullptr, 16)));
+    }
+    return inputs;
 }
 
 }  // namespace
@@ -34,14 +50,12 @@ int main(int argc, char** argv) {
     fuzz::Numbers numbers;
     std::size_t replayed = 0;
     for (int i = 1; i < argc; ++i) {
-        for (const auto& path : files_below(argv[i])) {
-            std::ifstream file(path, std::ios::binary);
-            const std::string bytes((std::istreambuf_iterator<char>(file)), {});
+        for (const std::string& bytes : inputs_of(argv[i])) {
             run(bytes);
             for (std::size_t k = 0; k < damaged_copies; ++k) run(fuzz::damage(bytes, numbers));
             ++replayed;
         }
     }
-    std::printf("%zu files\n", replayed);
+    std::printf("%zu inputs\n", replayed);
     return replayed > 0 ? 0 : 1;
 }
