@@ -17,8 +17,8 @@ using namespace calibrant;
 
 namespace {
 
-constexpr std::size_t n_threads = 4, batches = 3;
-constexpr std::size_t rows_each = 40'000;  // several chunks, so that there are workers
+constexpr std::size_t n_threads = 3, batches = 2;
+constexpr std::size_t rows_each = 33'000;  // enough for two workers
 constexpr std::size_t n_rows = n_threads * batches * rows_each;
 
 template <class T>
@@ -119,7 +119,7 @@ void threads_are_set_meanwhile() {
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < n_threads; ++i) {
         threads.emplace_back([i] {
-            for (int k = 0; k < 20; ++k) {
+            for (int k = 0; k < 5; ++k) {
                 set_num_threads(1 + (static_cast<long long>(i) + k) % 4);
                 ScoreSums sums(ScoreSet(7), 0.0);
                 add_events(sums, Rows(0, rows_each));
