@@ -53,6 +53,12 @@ void add_both_ways(const State& parameters, std::size_t rows, const Update& upda
     require(restore<State>(whole->to_bytes()).to_bytes() == whole->to_bytes(), "they are read");
 }
 
+// Few, or more than the lanes of a kernel.
+std::size_t some_classes(fuzz::Bytes& in) {
+    const std::size_t n = in.below(80);
+    return 2 + (n < 60 ? n % 4 : n);
+}
+
 // Labels, probabilities of one class or of several, weights.
 class Labelled {
 public:
@@ -60,7 +66,7 @@ public:
         : rows_(fuzz::some_rows(in)),
           is_matrix_(in.flag()),
           y_true_(in, rows_, 1),
-          y_proba_(in, rows_, is_matrix_ ? 2 + in.below(4) : 1),
+          y_proba_(in, rows_, is_matrix_ ? some_classes(in) : 1),
           weight_(in, rows_, 1) {
         has_weight_ = in.flag();
         omit_missing_ = in.flag();
