@@ -42,7 +42,9 @@ void read_results(const RiskProfile& state) {
     }
 }
 
-void read_results(const Assessment& state) { read_results(state.model()); }
+void read_results(const Assessment& state) {
+    read_each([&] { read_results(state.model()); });
+}
 
 void read_results(const CoverageHsic& state) {
     read_each([&] { (void)state.values(HsicEstimator::biased); },
