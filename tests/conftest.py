@@ -1,7 +1,8 @@
-"""What all tests share: one hypothesis profile, and threads and instruction set put back."""
+"""What all tests share: hypothesis profiles, and threads and instruction set put back."""
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
@@ -13,7 +14,22 @@ from calibrant.config import config
 
 # Every run tries the same cases; a slow machine is no failure.
 settings.register_profile("calibrant", deadline=None, derandomize=True, max_examples=60)
-settings.load_profile("calibrant")
+# HYPOTHESIS_PROFILE=long, as .ci/nightly has it: new cases each time, and twenty times as many.
+LONG = 20
+settings.register_profile(
+    "long", settings.get_profile("calibrant"), derandomize=False, print_blob=True
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "calibrant"))
+
+
+def pytest_collection_modifyitems(items):
+    """Multiplied here, because many tests say themselves how many cases they need."""
+    if os.environ.get("HYPOTHESIS_PROFILE") != "long":
+        return
+    for test in {getattr(item.obj, "__func__", item.obj) for item in items}:
+        if own := getattr(test, "_hypothesis_internal_use_settings", None):
+            more = settings(own, max_examples=LONG * own.max_examples)
+            test._hypothesis_internal_use_settings = more
 
 
 # A job started in the background has SIGINT ignored, and then Python does too: the tests of

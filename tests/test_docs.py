@@ -41,6 +41,7 @@ NOT_RUN = {
     "docs/drop-in.md": 2,
     "docs/embedding-cpp.md": 2,
     "docs/get-started.md": 1,
+    "docs/hardening.md": 1,
     "docs/performance.md": 1,
     "docs/plotting.md": 1,
     "docs/report.md": 1,

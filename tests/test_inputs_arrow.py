@@ -164,6 +164,65 @@ def test_everything_is_released_after_an_error(producer, error, message):
     assert producer.released == producer.exported > 0
 
 
+class ListProducer(ArrayProducer):
+    """Lists of doubles in one array, whatever it says about itself."""
+
+    def __init__(self, type_format, *, length, offset=0, offsets=()):
+        super().__init__([A], type_format)
+        self.length, self.offset, self.offsets = length, offset, np.array(offsets, np.int64)
+
+    def fill_schema(self, out):
+        super().fill_schema(out)
+        child = self.keep(Schema(format=b"g"))
+        children = self.keep((c.c_void_p * 1)(c.addressof(child)))
+        out.n_children, out.children = 1, c.addressof(children)
+
+    def fill_array(self, out, values):
+        child = self.keep(Array())
+        super().fill_array(child, values)
+        children = self.keep((c.c_void_p * 1)(c.addressof(child)))
+        offsets = self.offsets.ctypes.data if self.offsets.size else None
+        out.buffers = self.keep((c.c_void_p * 2)(None, offsets))
+        out.n_buffers = 2 if self.offsets.size else 1
+        out.length, out.offset = self.length, self.offset
+        out.n_children, out.children = 1, c.addressof(children)
+        out.release = self.releaser(Array)
+
+
+def test_lists_of_a_producer_that_is_right():
+    for producer in (
+        ListProducer(b"+w:2", length=1),
+        ListProducer(b"+L", length=1, offsets=[0, 2]),
+    ):
+        same(core.load(producer), [A])
+
+
+HUGE = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    "producer",
+    [
+        ListProducer(b"+w:-1", length=1),
+        ListProducer(b"+w:2x", length=1),
+        ListProducer(b"+w:99999999999999999999", length=1),
+        ListProducer(b"+w:2", length=2),
+        ListProducer(b"+w:1", length=1, offset=2),
+        ListProducer(b"+w:2147483647", length=2**33),
+        ListProducer(b"+w:1073741824", length=2**34),  # 2^64 values
+        ListProducer(b"+w:2", length=1, offset=HUGE),
+        ListProducer(b"+w:2", length=HUGE, offset=1),
+        ListProducer(b"+L", length=1, offsets=[0, 3]),
+        ListProducer(b"+L", length=1, offsets=[-HUGE, HUGE]),
+        ListProducer(b"+L", length=2, offsets=[0, HUGE, -2]),
+    ],
+    ids=lambda producer: f"{producer.format.decode()} {producer.length} {producer.offset}",
+)
+def test_lists_that_cannot_be_are_refused(producer):
+    with pytest.raises(ValueError, match="malformed Arrow data"):
+        core.load(producer)
+
+
 # --- pyarrow and polars ------------------------------------------------------------------
 
 

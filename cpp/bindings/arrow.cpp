@@ -1,7 +1,9 @@
 #include "arrow.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <limits>
 #include <list>
 #include <memory>
 #include <optional>
@@ -115,6 +117,15 @@ py::object owner_of(std::unique_ptr<Resource> resource) {
     return owner;
 }
 
+// Of fixed lists: a number of 32 bits.
+std::size_t width_of(std::string_view digits, const char* name) {
+    std::int32_t width = -1;
+    const char* const last = digits.data() + digits.size();
+    const auto [end, error] = std::from_chars(digits.data(), last, width);
+    require_well_formed(error == std::errc() && end == last && width >= 0, name);
+    return static_cast<std::size_t>(width);
+}
+
 Layout layout_of(const ArrowSchema& schema, const char* name, Holds holds, bool is_child = false) {
     require_well_formed(schema.format != nullptr, name);
     const std::string_view format = schema.format;
@@ -134,9 +145,11 @@ Layout layout_of(const ArrowSchema& schema, const char* name, Holds holds, bool 
         const char* const kind = is_text ? "' (text)" : "'";
         refuse_type(name, holds, "Arrow format '" + std::string(format) + kind, is_text);
     }
-    require_well_formed(schema.n_children == 1 && schema.children != nullptr, name);
+    require_well_formed(
+        schema.n_children == 1 && schema.children != nullptr && schema.children[0] != nullptr,
+        name);
     layout.dtype = layout_of(*schema.children[0], name, holds, true).dtype;
-    if (layout.nesting == Nesting::fixed_list) layout.width = std::stoul(schema.format + 3);
+    if (layout.nesting == Nesting::fixed_list) layout.width = width_of(format.substr(3), name);
     return layout;
 }
 
@@ -145,7 +158,10 @@ const std::uint8_t* validity_of(const ArrowArray& array) {
 }
 
 bool is_sound(const ArrowArray& array, std::int64_t n_buffers) {
-    return array.length >= 0 && array.offset >= 0 && array.n_buffers == n_buffers &&
+    // More values than that have no addresses: places can be computed without overflow.
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 16;
+    return array.length >= 0 && array.offset >= 0 && array.length <= most &&
+           array.offset <= most - array.length && array.n_buffers == n_buffers &&
            array.buffers != nullptr;
 }
 
@@ -175,28 +191,37 @@ Extent list_extent(const ArrowArray& array, const char* name) {
                     sizeof value);
         return std::int64_t{value};
     };
+    const auto length_at = [&](std::int64_t i) {
+        const std::int64_t start = offset_at(i), end = offset_at(i + 1);
+        require_well_formed(0 <= start && start <= end, name);
+        return end - start;
+    };
     const std::int64_t begin = offset_at(0);
-    const std::int64_t width = offset_at(1) - begin;
+    const std::int64_t width = length_at(0);
     for (std::int64_t i = 1; i < array.length; ++i) {
-        const std::int64_t found = offset_at(i + 1) - offset_at(i);
+        const std::int64_t found = length_at(i);
         if (found != width)
             throw py::type_error(std::string(name) + " must hold lists of one length, got " +
                                  std::to_string(width) + " at row 0 and " + std::to_string(found) +
                                  " at row " + std::to_string(i));
     }
-    require_well_formed(begin >= 0 && width >= 0, name);
     return {static_cast<std::size_t>(begin), static_cast<std::size_t>(width)};
 }
 
 Chunk chunk_of(const ArrowArray& array, const Layout& layout, const char* name) {
     if (layout.nesting == Nesting::none) return values_of(array, name);
     const bool is_fixed = layout.nesting == Nesting::fixed_list;
-    require_well_formed(is_sound(array, is_fixed ? 1 : 2) && array.n_children == 1, name);
+    require_well_formed(is_sound(array, is_fixed ? 1 : 2) && array.n_children == 1 &&
+                            array.children != nullptr && array.children[0] != nullptr,
+                        name);
     Chunk chunk = values_of(*array.children[0], name);
     const std::size_t available = chunk.rows;
     chunk.rows = static_cast<std::size_t>(array.length);
     chunk.first_row = static_cast<std::size_t>(array.offset);
     chunk.row_validity = validity_of(array);
+    const std::size_t rows_end = chunk.first_row + chunk.rows;
+    require_well_formed(!is_fixed || layout.width == 0 || rows_end <= available / layout.width,
+                        name);
     Extent extent{chunk.first_row * layout.width, layout.width};
     if (!is_fixed && chunk.rows == 0) extent = {0, 0};
     if (!is_fixed && chunk.rows > 0) {
@@ -206,8 +231,10 @@ Chunk chunk_of(const ArrowArray& array, const Layout& layout, const char* name) 
     }
     chunk.first += extent.begin;
     chunk.width = extent.width;
-    require_well_formed(extent.begin <= available && chunk.values() <= available - extent.begin,
-                        name);
+    require_well_formed(
+        extent.begin <= available &&
+            (chunk.width == 0 || chunk.rows <= (available - extent.begin) / chunk.width),
+        name);
     return chunk;
 }
 

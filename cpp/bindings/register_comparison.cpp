@@ -45,7 +45,7 @@ void register_comparison(py::module_& m) {
             };
             py::dict result;
             result["brier"] = of(Term::brier);
-            result["log"] = of(Term::log);
+            result["log"] = of(Term::log_score);
             result["spherical"] = of(Term::spherical);
             result["hit_rate"] = of(Term::hit);
             return result;

@@ -14,6 +14,7 @@ constexpr std::size_t n_lanes = 4;
 constexpr std::size_t n_lanes = 2;
 #endif
 using Lanes = double __attribute__((vector_size(n_lanes * sizeof(double))));
+using LaneWords = std::uint64_t __attribute__((vector_size(n_lanes * sizeof(std::uint64_t))));
 using FloatLanes = float __attribute__((vector_size(n_lanes * sizeof(float))));
 using LaneBits = std::int64_t __attribute__((vector_size(n_lanes * sizeof(double))));
 
@@ -40,7 +41,9 @@ struct RowScan {
 [[gnu::always_inline]] inline void scan_lanes(const Lanes& values, const Lanes& of_label,
                                               const Lanes& ahead, RowScan& scan) {
     const auto bits = __builtin_bit_cast(LaneBits, values);
-    scan.outside |= bits | (static_cast<std::int64_t>(one_bits) - bits);
+    // Unsigned, as in outside_unit: of a negative value the difference would overflow.
+    const auto above_one = one_bits - __builtin_bit_cast(LaneWords, values);
+    scan.outside |= bits | __builtin_bit_cast(LaneBits, above_one);
     scan.beaten |= (values > of_label) | ((values == of_label) & (ahead > 0.0));
     scan.largest = values > scan.largest ? values : scan.largest;
 }

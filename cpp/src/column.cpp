@@ -232,6 +232,7 @@ void convert_row(const Column& column, std::size_t row, typename As::Result* out
 template <class As>
 void convert_block(const Column& column, std::size_t begin, std::size_t count,
                    typename As::Result* out) noexcept {
+    if (count == 0) return;  // then `out` need not have an address
     const std::size_t width = column.width;
     const auto item = static_cast<std::ptrdiff_t>(item_size(column.dtype));
     const bool gapless = column.stride == item * static_cast<std::ptrdiff_t>(width) &&

@@ -35,7 +35,7 @@ public:
             case PairedScores::brier:
                 terms_.brier(high, low);
                 break;
-            case PairedScores::log:
+            case PairedScores::log_score:
                 (void)kernels().logs(q_, block.n, high, low);
                 break;
             case PairedScores::spherical:
@@ -113,8 +113,8 @@ private:
         }
         count_zeros();
         // Hits before spherical terms, which may scale the block.
-        for (const auto term :
-             {PairedScores::brier, PairedScores::log, PairedScores::hit, PairedScores::spherical}) {
+        for (const auto term : {PairedScores::brier, PairedScores::log_score, PairedScores::hit,
+                                PairedScores::spherical}) {
             add_term(term);
         }
     }
@@ -216,7 +216,7 @@ PairedScores::Difference PairedScores::difference(Term term) const {
                                    : "a comparison needs a row with positive weight, all " +
                                          std::to_string(n_) + " have weight 0");
     }
-    const double sign = term == log ? -1.0 : 1.0;
+    const double sign = term == log_score ? -1.0 : 1.0;
     // W sum w d^2 - (sum w d)^2 = W^2 times the variance of d; exact but for the squares.
     ExactSum spread = weight_ * squares_[term];
     spread.subtract(sums_[term] * sums_[term]);

@@ -385,7 +385,8 @@ void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const Ahe
 
 std::vector<std::vector<ScoreKey>> BucketedScores::in_cells(const std::vector<std::uint8_t>& wanted,
                                                             Poll poll) const {
-    const auto& [buckets, pages] = *parts_;
+    const CellBuckets& buckets = parts_->buckets;
+    const auto& pages = parts_->pages;
     std::vector<std::uint8_t> wanted_bucket(buckets.size(), 0);
     for (std::uint32_t cell = 0; cell < wanted.size(); ++cell) {
         if (wanted[cell] != 0) wanted_bucket[buckets.of(cell)] = 1;

@@ -129,7 +129,7 @@ RiskProfile Scorecard::risk_profile() const {
     profile.omitted_ = omitted_;
     profile.zeros_ = zeros_;
     profile.weight_ = weight();
-    profile.sums_ = {sums_[q], sums_[log], sums_[power]};
+    profile.sums_ = {sums_[q], sums_[log_q], sums_[power_q]};
     return profile;
 }
 
@@ -147,7 +147,7 @@ ScoreSums Scorecard::scores() const {
         }
     }
     scores.sums_[0] = sums_[brier];
-    scores.sums_[1] = sums_[log];
+    scores.sums_[1] = sums_[log_q];
     scores.sums_[2] = sums_[spherical];
     return scores;
 }
@@ -259,7 +259,7 @@ bool Scorecard::is_possible() const {
     possible = possible && rows == n_ && zeros_ <= n_ && is_part(sums_[q], total) &&
                is_part(squares_[q], total) && is_part(right_, total) && is_part(spread_, total);
     for (std::size_t i = 0; i < n_terms; ++i) {
-        const bool never_positive = i == log;
+        const bool never_positive = i == log_q;
         const double sum = sums_[i].value().high;
         possible = possible && (never_positive ? sum <= 0.0 : sum >= 0.0) &&
                    squares_[i].value().high >= 0.0 &&

@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::vector<NamedEstimate> all(double confidence_level, Poll poll) const {
         const double log_score = scores_.mean(Score::log);
         const double log_error =
-            card_.zeros_ != 0 ? undefined : log_score * relative_error(Scorecard::log);
+            card_.zeros_ != 0 ? undefined : log_score * relative_error(Scorecard::log_q);
         const double most_brier =
             card_.columns_ == 1 ? 1.0 : std::numeric_limits<double>::infinity();
         std::vector<NamedEstimate> result = {
@@ -87,11 +87,11 @@ public:
             {"decisiveness", of_mean(risk_.mean(0), Scorecard::q, 1.0)},
             {"accuracy", of_generalized_mean(risk_.mean(1), log_error)},
             {"robustness",
-             of_generalized_mean(risk_.mean(2), 1.5 * relative_error(Scorecard::power))},
+             of_generalized_mean(risk_.mean(2), 1.5 * relative_error(Scorecard::power_q))},
             {"brier", of_mean(scores_.mean(Score::brier), Scorecard::brier, most_brier)},
             {"brier_skill", skill()},
             {"log", card_.zeros_ != 0 ? only_value(log_score, zeros_reason())
-                                      : of_mean(log_score, Scorecard::log,
+                                      : of_mean(log_score, Scorecard::log_q,
                                                 std::numeric_limits<double>::infinity())},
             {"spherical", of_mean(scores_.mean(Score::spherical), Scorecard::spherical, 1.0)},
         };

@@ -47,8 +47,8 @@ private:
         RiskSquares risk_squares;
         kernels().scorecard.risk(q_, n_, ahead, &risk, &risk_squares);
         add_sums(Scorecard::q, joined(risk.q_high, risk.q_low, 40), 80, risk_squares.q);
-        add_sums(Scorecard::log, joined(risk.log_high, risk.log_low, 42), 58, risk_squares.log);
-        add_sums(Scorecard::power, joined(risk.power_high, risk.power_low, 38), 58,
+        add_sums(Scorecard::log_q, joined(risk.log_high, risk.log_low, 42), 58, risk_squares.log);
+        add_sums(Scorecard::power_q, joined(risk.power_high, risk.power_low, 38), 58,
                  risk_squares.power);
         if (risk.tiny != 0) add_tiny();
 
@@ -162,7 +162,7 @@ private:
             const bool counts = !weighted_ || block_->weight[i] != 0.0;
             if (q_[i] == 0.0 && counts) ++card().zeros_;
         }
-        add_gridded(Scorecard::log, log_grid);
+        add_gridded(Scorecard::log_q, log_grid);
         add_powers(zeros != 0);
     }
 
@@ -175,8 +175,8 @@ private:
         for (std::size_t i = 0; i < n_; ++i) {
             square_[i] = (high_[i] + low_[i]) * (high_[i] + low_[i]);
         }
-        ExactSum& sum = card().sums_[Scorecard::power];
-        ExactSum& squares = card().squares_[Scorecard::power];
+        ExactSum& sum = card().sums_[Scorecard::power_q];
+        ExactSum& squares = card().squares_[Scorecard::power_q];
         if (scaled) {
             add_block(sum, high_);
             add_block(sum, low_);

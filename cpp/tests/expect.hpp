@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <exception>
-#include <source_location>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -12,24 +11,27 @@ namespace expect {
 
 inline int failures = 0;
 
-inline void that(bool holds, std::string_view what,
-                 std::source_location where = std::source_location::current()) {
+// The caller's, as a default argument. (std::source_location is not there for every Clang.)
+struct Place {
+    const char* file = __builtin_FILE();
+    int line = __builtin_LINE();
+};
+
+inline void that(bool holds, std::string_view what, Place where = {}) {
     if (holds) return;
     ++failures;
-    std::fprintf(stderr, "%s:%u: %.*s\n", where.file_name(), static_cast<unsigned>(where.line()),
-                 static_cast<int>(what.size()), what.data());
+    std::fprintf(stderr, "%s:%d: %.*s\n", where.file, where.line, static_cast<int>(what.size()),
+                 what.data());
 }
 
 template <class Left, class Right>
-void equal(const Left& found, const Right& expected,
-           std::source_location where = std::source_location::current()) {
+void equal(const Left& found, const Right& expected, Place where = {}) {
     that(found == expected, "found and expected differ", where);
 }
 
 // Call throws an Error whose message contains the words.
 template <class Error, class Call>
-void throws(Call&& call, std::string_view words,
-            std::source_location where = std::source_location::current()) {
+void throws(Call&& call, std::string_view words, Place where = {}) {
     try {
         call();
     } catch (const Error& error) {

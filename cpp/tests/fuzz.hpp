@@ -29,9 +29,10 @@ inline std::string damage(std::string bytes, Numbers& numbers) {
     for (std::size_t k = numbers.below(4); k > 0 && !bytes.empty(); --k) {
         char& byte = bytes[numbers.below(bytes.size())];
         const std::uint32_t how = numbers.next();
+        const auto old = static_cast<unsigned char>(byte);
         byte = static_cast<char>(how % 4 == 0   ? how >> 8
-                                 : how % 4 == 1 ? 0xFF
-                                                : byte ^ (1 << (how >> 8) % 8));
+                                 : how % 4 == 1 ? 0xFFU
+                                                : old ^ (1U << (how >> 8) % 8));
     }
     return bytes;
 }

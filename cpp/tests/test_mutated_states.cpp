@@ -11,22 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "calibrant/assessment.hpp"
-#include "calibrant/calibration.hpp"
-#include "calibrant/comparison.hpp"
-#include "calibrant/coverage_hsic.hpp"
-#include "calibrant/grouped_bytes.hpp"
-#include "calibrant/intervals.hpp"
-#include "calibrant/means.hpp"
-#include "calibrant/moments.hpp"
-#include "calibrant/prediction_sets.hpp"
-#include "calibrant/ranks.hpp"
-#include "calibrant/score_table.hpp"
-#include "calibrant/scorecard.hpp"
-#include "calibrant/scores.hpp"
-#include "calibrant/spiegelhalter.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
+#include "state_kinds.hpp"
 
 using namespace calibrant;
 
@@ -41,32 +28,14 @@ struct Saved {
 
 using Rewrite = std::function<std::string(std::string_view)>;
 
-template <class State>
-void add(std::map<Kind, Rewrite>& readers) {
-    readers[State::kind] = [](std::string_view bytes) { return restore<State>(bytes).to_bytes(); };
-}
-
 std::map<Kind, Rewrite> all_readers() {
     std::map<Kind, Rewrite> readers;
-    add<Assessment>(readers);
-    add<CoverageHsic>(readers);
-    add<Intervals>(readers);
-    add<Moments>(readers);
-    add<PairedScores>(readers);
-    add<PredictionSets>(readers);
-    add<Ranks>(readers);
-    add<Reliability>(readers);
-    add<RiskProfile>(readers);
-    add<ScoreSums>(readers);
-    add<ScoreTable>(readers);
-    add<Scorecard>(readers);
-    add<Spiegelhalter>(readers);
-    add<Vendi>(readers);
-    // The states within are of the kinds above, each with a checksum of its own.
-    readers[Kind::grouped] = [](std::string_view bytes) {
-        const std::vector<std::string_view> pieces = open_grouped(bytes);
-        return seal_grouped({pieces.begin(), pieces.end()});
-    };
+    for_each_accumulator([&]<class State>() {
+        readers[State::kind] = [](std::string_view bytes) {
+            return restore<State>(bytes).to_bytes();
+        };
+    });
+    readers[Kind::grouped] = rewrite_grouped;
     return readers;
 }
 

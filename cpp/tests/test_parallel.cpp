@@ -26,7 +26,7 @@ constexpr std::size_t team_sizes[] = {1, 2, 4, 7};
 
 void every_row_once() {
     for (const std::size_t workers : team_sizes) {
-        for (const std::size_t n : {0, 1, 9, 10, 11, 1003}) {
+        for (const std::size_t n : {0U, 1U, 9U, 10U, 11U, 1003U}) {
             std::vector<std::atomic<int>> visits(n);
             const auto failed =
                 for_each_chunk(n, 10, workers, nullptr,
@@ -54,7 +54,7 @@ void chunks_at_the_end_of_the_range() {
 
 void lowest_failure_wins() {
     // Two bad chunks, under way together if there are threads; either may be known first.
-    for (const std::size_t slow : {3000, 3010}) {
+    for (const std::size_t slow : {3000U, 3010U}) {
         for (const std::size_t workers : team_sizes) {
             for (int repeat = 0; repeat < 10; ++repeat) {
                 const auto failed = for_each_chunk(

@@ -37,7 +37,7 @@ class PairedScores {
 public:
     static constexpr Kind kind = Kind::paired_scores;
 
-    enum Term : std::size_t { brier, log, spherical, hit, n_terms };
+    enum Term : std::size_t { brier, log_score, spherical, hit, n_terms };
 
     // Throws std::invalid_argument unless 0 <= q_lim < 1/2; it is for the log score alone.
     explicit PairedScores(double q_lim);

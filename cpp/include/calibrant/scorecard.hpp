@@ -102,7 +102,7 @@ private:
     friend class ScorecardTally;
     friend class ScorecardReader;
 
-    enum Term : std::size_t { q, log, power, brier, spherical, n_terms };
+    enum Term : std::size_t { q, log_q, power_q, brier, spherical, n_terms };
 
     [[nodiscard]] bool is_possible() const;
 
