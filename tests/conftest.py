@@ -14,22 +14,26 @@ from calibrant.config import config
 
 # Every run tries the same cases; a slow machine is no failure.
 settings.register_profile("calibrant", deadline=None, derandomize=True, max_examples=60)
-# HYPOTHESIS_PROFILE=long, as .ci/nightly has it: new cases each time, and twenty times as many.
-LONG = 20
+# Chosen by HYPOTHESIS_PROFILE. Of "long", as .ci/nightly has it, new cases each time and twenty
+# times as many; of "short" a quarter, where .ci/run repeats tests with other instruction sets or
+# without threads.
+FACTORS = {"long": 20.0, "short": 0.25}
 settings.register_profile(
     "long", settings.get_profile("calibrant"), derandomize=False, print_blob=True
 )
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "calibrant"))
+settings.register_profile("short", settings.get_profile("calibrant"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "calibrant")
+settings.load_profile(PROFILE)
 
 
 def pytest_collection_modifyitems(items):
     """Multiplied here, because many tests say themselves how many cases they need."""
-    if os.environ.get("HYPOTHESIS_PROFILE") != "long":
+    if PROFILE not in FACTORS:
         return
     for test in {getattr(item.obj, "__func__", item.obj) for item in items}:
         if own := getattr(test, "_hypothesis_internal_use_settings", None):
-            more = settings(own, max_examples=LONG * own.max_examples)
-            test._hypothesis_internal_use_settings = more
+            examples = max(1, round(FACTORS[PROFILE] * own.max_examples))
+            test._hypothesis_internal_use_settings = settings(own, max_examples=examples)
 
 
 # A job started in the background has SIGINT ignored, and then Python does too: the tests of

@@ -58,6 +58,13 @@ def test_the_intervals_hold_the_assessment(table, n_bins, strategy):
     assert_holds(y, p, w, n_bins, strategy)
 
 
+def test_almost_all_weight_next_to_0():
+    """The mean score of the first bin is 1e-312, and its power -2/3 has no square."""
+    p = np.array([0.0, 9.1e-13, 0.0, 0.0, 1.8e-12, 1.8e-12])
+    w = np.array([1e300, 0.3, 0.0, 0.3, 0.1, 0.0])
+    assert_holds(np.zeros(6, int), p, w, None, "quantile")
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_intervals_hold_the_assessment_of_many_rows(shape, weighted):

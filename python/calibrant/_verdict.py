@@ -87,9 +87,13 @@ def angle_tolerance(
     probability = bins.weights[used] / bins.weights.max() * q
     probability = probability / probability.sum()
     g = q - model.robustness ** (5 / 3) * q ** (-2 / 3)
-    mean = float((probability * g).sum())
-    variance = float((probability * (g - mean) ** 2).sum()) / _events(bins)
-    return math.degrees(DEVIATIONS * math.sqrt(variance) / (math.sqrt(2) * spread))
+    g = g - float((probability * g).sum())
+    largest = float(np.abs(g).max())
+    if largest == 0.0:
+        return 0.0
+    # Of probabilities next to 0, the square of g would overflow.
+    variance = float((probability * (g / largest) ** 2).sum()) / _events(bins)
+    return math.degrees(DEVIATIONS * largest * math.sqrt(variance) / (math.sqrt(2) * spread))
 
 
 def least_divergence(bins: AssessmentBins | PairBins, n_classes: int) -> float:
