@@ -389,6 +389,24 @@ def test_an_error_beyond_chance_is_bounded_away_from_0():
     assert sure_and_wrong.ece.low == sure_and_wrong.mce.low == 1.0
 
 
+def test_many_rows_in_each_of_many_cells():
+    """The walk may turn in most cells, so that rows are sorted for it, and for nothing else."""
+    rng = np.random.default_rng(11)
+    p = rng.uniform(0.4, 0.55, 1_500_000)
+    y = rng.random(p.size) < p
+    card = scorecard(y, p)
+    tests = calibrant.cumulative_tests(y, p)
+    assert (card.ks.value, card.kuiper.value) == (tests.ks.statistic, tests.kuiper.statistic)
+    in_order = np.sort(p), y[np.argsort(p)]
+    walk = np.cumsum(in_order[1] - in_order[0])
+    sigma = math.sqrt((p * (1 - p)).sum())
+    assert card.ks.value == pytest.approx(np.abs(walk).max() / sigma, rel=1e-9)
+    assert card.auc.value == calibrant.roc_auc(y, p)
+    curve = calibrant.roc_curve(y, p)
+    margin = (card.auc.high - card.auc.low) / 2
+    assert margin == pytest.approx(1.959964 * curve.auc_standard_error, rel=1e-3)
+
+
 # What is undefined
 
 

@@ -92,6 +92,11 @@ WalkTests sorted_walk_tests(const ScoredRows& rows, Poll poll) {
     return tests;
 }
 
+void walk_sorted_rows(const ScoredRows& rows, Poll poll, WalkTests& tests) {
+    tests.weight = {};
+    walk_sorted(SortedScores(rows, poll), poll, tests);
+}
+
 bool worth_cells(const ScoredRows& rows) {
     return rows.events.sample_weight == nullptr && rows.size() >= least_in_cells &&
            rows.size() <= most_in_cells;
@@ -100,10 +105,7 @@ bool worth_cells(const ScoredRows& rows) {
 WalkTests walk_tests(const ScoredRows& rows, Poll poll) {
     if (!worth_cells(rows)) return sorted_walk_tests(rows, poll);
     WalkTests tests;
-    if (!cell_walk_tests(rows, poll, tests)) {
-        tests.weight = {};
-        walk_sorted(SortedScores(rows, poll), poll, tests);
-    }
+    if (!cell_walk_tests(rows, poll, tests)) walk_sorted_rows(rows, poll, tests);
     tests.require_weight();
     return tests;
 }

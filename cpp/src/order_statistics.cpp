@@ -124,24 +124,24 @@ OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
     std::vector<CellCount> cells;
     ScorePairs pairs;
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    bool walked = false;
     if (auto buckets = BucketedScores::worth_making(rows, workers)) {
         buckets->fill(rows, poll);
-        if (!cell_walk_tests(*buckets, workers, poll, tests, &cells, pairs)) {
-            buckets.reset();
-            return sorted_statistics(rows, poll);
-        }
+        walked = cell_walk_tests(*buckets, workers, poll, tests, &cells, pairs);
     } else {
-        if (!cell_walk_tests(rows, poll, tests, &cells)) return sorted_statistics(rows, poll);
+        walked = cell_walk_tests(rows, poll, tests, &cells);
         pairs = count_pairs(rows, poll);
     }
-    tests.require_weight();
     OrderStatistics result;
+    result.area_error = cell_error(cells, pairs);
+    const bool crowded = std::isnan(result.area_error) && pairs.hits > 1 && pairs.misses > 1;
+    if (crowded) return sorted_statistics(rows, poll);
+    if (!walked) walk_sorted_rows(rows, poll, tests);
+    tests.require_weight();
     result.ks = known(tests.ks());
     result.kuiper = known(tests.kuiper());
     result.area = known(pairs.area());
-    result.area_error = cell_error(cells, pairs);
-    const bool crowded = std::isnan(result.area_error) && pairs.hits > 1 && pairs.misses > 1;
-    return crowded ? sorted_statistics(rows, poll) : result;
+    return result;
 }
 
 std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll poll) {

@@ -30,6 +30,9 @@ namespace calibrant {
 // The same with all rows sorted, whatever they are like.
 [[nodiscard]] WalkTests sorted_walk_tests(const ScoredRows& rows, Poll poll);
 
+// The same, where the variance is known already.
+void walk_sorted_rows(const ScoredRows& rows, Poll poll, WalkTests& tests);
+
 // The sum of w s (1 - s).
 [[nodiscard]] ExactSum score_variance(const ScoredRows& rows, Poll poll);
 
