@@ -1,4 +1,4 @@
-"""The protocol of accumulators, on the least of them."""
+"""The protocol of accumulators, on the least of them, and the law of batches on all."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pickle
 import threading
 import weakref
 
+import numpy as np
 import pytest
 
+from bad_input_rows import ACCUMULATORS
 from calibrant import set_num_threads
 from calibrant._accumulator import Accumulator
 from calibrant._core import _testing
@@ -185,3 +187,48 @@ def test_updates_from_many_threads_lose_nothing():
     for thread in threads:
         thread.join()
     assert counter.n == 8 * sum(sizes[i % 3] for i in range(100))
+
+
+def drawn(rows, places):
+    """Rows at some places, with any probabilities and weights where there are such."""
+    rng = np.random.default_rng(7)
+    fresh = {"y_proba": rng.random, "sample_weight": lambda n: rng.integers(0, 5, n) / 3}
+    return {
+        name: drawn(column, places)
+        if isinstance(column, dict)
+        else fresh[name](places.size)
+        if name in fresh and np.ndim(column) == 1
+        else np.array(column)[places]
+        for name, column in rows.items()
+    }
+
+
+def part(rows, begin, end):
+    return {
+        name: part(column, begin, end) if isinstance(column, dict) else column[begin:end]
+        for name, column in rows.items()
+    }
+
+
+#: The greatest wealth is that of the looks after each batch; the other two cannot be saved.
+OTHERS = {
+    "sequential.SequentialCalibrationTest", "comparison.ComparisonSums", "streaming.Refinement",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(ACCUMULATORS.keys() - OTHERS))
+def test_a_thousand_random_batches_merged_in_random_order(name):
+    make, rows = ACCUMULATORS[name]
+    rng = np.random.default_rng(1000)
+    n = 5_000
+    rows = drawn(rows, rng.integers(0, 6, n))
+    whole = make()
+    whole.update(**rows)
+    cuts = np.sort(rng.integers(0, n + 1, 999))  # some batches are empty
+    totals = [make() for _ in range(20)]
+    for begin, end in zip([0, *cuts], [*cuts, n], strict=True):
+        totals[rng.integers(len(totals))].update(**part(rows, begin, end))
+    while len(totals) > 1:
+        left = totals.pop(rng.integers(len(totals)))
+        totals[rng.integers(len(totals))].merge(left)
+    assert totals[0].to_bytes() == whole.to_bytes()
