@@ -22,8 +22,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn import calibration as sklearn_calibration
-from sklearn import metrics as sklearn_metrics
+from sklearn import calibration as sklearn_calibration, metrics as sklearn_metrics
 
 from bench.compat_table import row
 from calibrant import set_num_threads

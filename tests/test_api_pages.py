@@ -37,7 +37,7 @@ MODULES = [
 
 def resolved(name: str) -> object:
     module, _, attribute = name.rpartition(".")
-    try:  # as the module: calibrant.conventions is a function as well
+    try:
         return getattr(importlib.import_module(module), attribute)
     except ModuleNotFoundError:  # a method
         return pkgutil.resolve_name(name)

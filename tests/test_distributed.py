@@ -8,8 +8,7 @@ from functools import partial as fixed
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from calibrant import distributed, streaming
 from calibrant.distributed import Spec, combine, finish, partial

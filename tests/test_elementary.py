@@ -30,8 +30,7 @@ from elementary_points import (
     subnormals,
     unit,
 )
-from reference import exact as exact_value
-from reference import ulp
+from reference import exact as exact_value, ulp
 
 
 @pytest.fixture(autouse=True)

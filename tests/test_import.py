@@ -1,8 +1,18 @@
 import importlib.metadata
+import pkgutil
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 import calibrant
+
+#: What the package itself needs.
+SUPPORT = {
+    "calibrant", "calibrant._core", "calibrant._core._testing", "calibrant._main_interpreter",
+}  # fmt: skip
 
 
 def test_import_brings_in_numpy_and_the_standard_library_only():
@@ -17,6 +27,42 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
 def test_import_does_not_read_package_metadata():
     script = "import sys, numpy; sys.modules['importlib.metadata'] = None; import calibrant"
     run(script)
+
+
+def test_import_loads_no_module_of_a_concept():
+    """They are loaded when a name of theirs is used, so that the import itself takes little."""
+    load = "import sys, calibrant; old = set(sys.modules); calibrant.brier_score; "
+    loaded = run(load + "print(*old); print(*sys.modules)").splitlines()
+    old, new = ({name for name in names.split() if "calibrant" in name} for names in loaded)
+    assert old == SUPPORT
+    assert "calibrant.scores" in new - old
+    assert "calibrant.samples" not in new
+
+
+def test_names_for_type_checkers_are_those_that_are_there():
+    stub = Path(calibrant.__file__).with_suffix(".pyi").read_text()
+    named = dict(re.findall(r"^(?:from [\w.]+ import|   ) (\w+) as (\w+),?$", stub, re.MULTILINE))
+    assert all(name == again for name, again in named.items())
+    assert named.keys() == {*calibrant.__all__, *calibrant._MODULES, "LearnPlusPlus"}
+    assert named.keys() - {"LearnPlusPlus"} <= set(dir(calibrant))
+    assert len(set(calibrant.__all__)) == len(calibrant.__all__)
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(AttributeError, match="module 'calibrant' has no attribute 'brier'"):
+        _ = calibrant.brier
+    with pytest.raises(ImportError, match="cannot import name 'brier'"):
+        from calibrant import brier  # noqa: F401
+
+
+def test_no_name_is_also_that_of_a_module():
+    """It would be the module once that is imported."""
+    modules = {module.name for module in pkgutil.iter_modules(calibrant.__path__)}
+    assert modules & calibrant._HOMES.keys() == set()
+    assert modules - {"cli", "commands"} >= {*calibrant._MODULES}
+    assert {name for name in modules if not name.startswith("_")} <= {
+        *calibrant._MODULES, "cli", "commands",
+    }  # fmt: skip
 
 
 def test_the_compiled_version_is_the_installed_one():

@@ -18,8 +18,7 @@ from unittest.mock import ANY
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import strategies
 from calibrant import set_num_threads, streaming

@@ -13,8 +13,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import calibrant
 import reference

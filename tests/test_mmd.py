@@ -10,8 +10,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from calibrant import median_bandwidth, mmd, mmd_test, set_num_threads

@@ -8,8 +8,13 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._coverage_hsic import CoverageHSIC as Value
-from calibrant._coverage_hsic import CoverageHSICByLevel, Estimator, check_bandwidths, result_of
+from calibrant._coverage_hsic import (
+    CoverageHSIC as Value,
+    CoverageHSICByLevel,
+    Estimator,
+    check_bandwidths,
+    result_of,
+)
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
 from calibrant._settings import checked_count
 from calibrant.means import NanPolicy, check_nan_policy

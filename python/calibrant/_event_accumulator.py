@@ -7,8 +7,7 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from calibrant import means
-from calibrant._accumulator import Accumulator
-from calibrant._accumulator import State as AnyState
+from calibrant._accumulator import Accumulator, State as AnyState
 from calibrant._labels import class_codes
 
 __all__ = ["EventAccumulator"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from calibrant import _core, assessment, calibration, means
+from calibrant import _calibration_errors, _core, assessment, means
 from calibrant._assessment_bounds import AssessmentBounds, assessment_bounds
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
@@ -51,7 +51,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     def _bins(
         self,
         n_bins: int | Sequence[float] | np.ndarray,
-        strategy: calibration.Strategy,
+        strategy: _calibration_errors.Strategy,
         *,
         columns: bool,
         pairs: bool = False,
@@ -66,8 +66,8 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         self,
         *,
         n_bins: int | Sequence[float] | np.ndarray = 15,
-        strategy: calibration.Strategy = "quantile",
-        norm: calibration.Norm = 1,
+        strategy: _calibration_errors.Strategy = "quantile",
+        norm: _calibration_errors.Norm = 1,
     ) -> Bounds:
         """Return bounds on `calibrant.expected_calibration_error` of the rows so far.
 
@@ -83,7 +83,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        calibration.check_norm(norm)
+        _calibration_errors.check_norm(norm)
         bins = self._bins(n_bins, strategy, columns=False)
         if norm == 1:
             return Bounds(*bins.mean_gap())
@@ -93,7 +93,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         self,
         *,
         n_bins: int | Sequence[float] | np.ndarray = 15,
-        strategy: calibration.Strategy = "quantile",
+        strategy: _calibration_errors.Strategy = "quantile",
     ) -> ReliabilityBounds:
         """Return bounds on `calibrant.reliability_bins` of the rows so far.
 
@@ -106,7 +106,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         self,
         *,
         n_bins: int | Sequence[float] | np.ndarray | None = None,
-        strategy: calibration.Strategy = "quantile",
+        strategy: _calibration_errors.Strategy = "quantile",
     ) -> AssessmentBounds:
         """Return bounds on `calibrant.assess` of the rows so far, all pairs pooled.
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant import _core, assessment, calibration, cumulative, means, scores
+from calibrant import _calibration_errors, _core, assessment, cumulative, means, scores
 from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
@@ -192,15 +192,15 @@ class Reliability(EventAccumulator[_core.Reliability]):
     def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
         self._state.update(y_true, y_proba, sample_weight, omit, _core.EITHER)
 
-    def result(self) -> calibration.ReliabilityBins:
+    def result(self) -> _calibration_errors.ReliabilityBins:
         """Return the table of the rows so far."""
-        return calibration.ReliabilityBins._of(self._state)
+        return _calibration_errors.ReliabilityBins._of(self._state)
 
     def expected_calibration_error(
-        self, *, norm: calibration.Norm = 1, debias: bool = False
+        self, *, norm: _calibration_errors.Norm = 1, debias: bool = False
     ) -> float:
         """Return the calibration error of the rows so far, as `calibrant` defines it."""
-        return calibration.calibration_error(self._state, norm, debias)
+        return _calibration_errors.calibration_error(self._state, norm, debias)
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1}

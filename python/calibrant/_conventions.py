@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import calibration
+from calibrant import _calibration_errors as calibration
 from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant.means import NanPolicy, check_nan_policy
