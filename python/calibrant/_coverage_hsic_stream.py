@@ -11,8 +11,7 @@ from calibrant._accumulator import Accumulator
 from calibrant._coverage_hsic import CoverageHSIC as Value
 from calibrant._coverage_hsic import CoverageHSICByLevel, Estimator, check_bandwidths, result_of
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
-from calibrant._settings import checked_count
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_count
 
 __all__ = ["CoverageHSIC"]
 

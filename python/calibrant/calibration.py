@@ -21,9 +21,8 @@ from calibrant import _core, _inputs
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant._settings import checked_choice, checked_flag
+from calibrant._settings import NanPolicy, check_nan_policy, checked_choice, checked_flag
 from calibrant.assessment import Assessment, AssessmentBins, assess
-from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
 
 if TYPE_CHECKING:
