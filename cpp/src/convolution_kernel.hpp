@@ -1,8 +1,7 @@
 // The convolution of rank_bands.hpp. Included by kernels.cpp only, and under its rules.
 #pragma once
 
-#include "calibrant/kernels.hpp"
-#include "registers.hpp"
+#include "kernel_parts.hpp"
 
 namespace calibrant {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "calibrant/distance_kernels.hpp"
-#include "registers.hpp"
+#include "kernel_parts.hpp"
 
 namespace calibrant {
 namespace {

@@ -3,7 +3,6 @@
 
 #include "calibrant/ensemble_score_kernels.hpp"
 #include "kernel_parts.hpp"
-#include "registers.hpp"
 
 namespace calibrant {
 namespace {

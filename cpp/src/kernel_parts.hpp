@@ -3,6 +3,7 @@
 #pragma once
 
 #include "calibrant/kernels.hpp"
+#include "registers.hpp"
 
 namespace calibrant {
 namespace {

@@ -4,7 +4,6 @@
 #include "calibrant/mmd_kernels.hpp"
 #include "dependence_loops.hpp"
 #include "kernel_parts.hpp"
-#include "registers.hpp"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
