@@ -145,8 +145,6 @@ REGRESSION = {"y_true": OUTCOMES, "intervals": BOUNDS, "sample_weight": W}
 SET_ROWS = {"y_true": CODES, "sets": MEMBERS, "sample_weight": W}
 SAMPLES = {"x": CLOUD, "y": OTHER_CLOUD}
 TABLE = {"y": Y, "p": P}
-MANY_Y = [0, 1] * 20
-MANY_P = [i / 40 for i in range(40)]
 
 
 # Accumulators: how to make one, and good arguments of its update.

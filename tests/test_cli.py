@@ -1,3 +1,7 @@
+"""The command line: how it starts, and what it says without its extra."""
+
+from __future__ import annotations
+
 import subprocess
 import sys
 from importlib.metadata import entry_points

@@ -19,6 +19,7 @@ import strategies
 from calibrant import spiegelhalter_test
 from calibrant._core import _testing
 from calibrant.streaming import Spiegelhalter
+from forged_states import MINUS_ONE, NONE, ONE, every_word_forged
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 FINE = Fraction(1, 2**28)  # below it, terms are not rounded to the grid
@@ -323,25 +324,14 @@ def read_or_refuse(payload: bytes) -> None:
 
 @each_state
 def test_every_word_forged(total):
-    payload = total.to_bytes()[20:-4]
-    words = [struct.pack("<Q", n) for n in (0, 1, 2, 2**20 + 1, 2**32, 2**62, 2**64 - 1)]
-    words += [struct.pack("<d", x) for x in (-0.0, 0.25, -1.0, math.inf, math.nan)]
-    for place in range(len(payload) - 7):
-        for word in words:
-            read_or_refuse(payload[:place] + word + payload[place + 8 :])
+    for payload in every_word_forged(total.to_bytes()[20:-4]):
+        read_or_refuse(payload)
 
 
 @given(payload=st.binary(max_size=120))
 def test_junk(payload):
     read_or_refuse(payload)
     read_or_refuse(filled().to_bytes()[20:44] + payload)
-
-
-NONE, ONE, MINUS_ONE = (
-    struct.pack("<BqQ", 0, 0, 0),
-    struct.pack("<BqQI", 0, 0, 1, 1),
-    struct.pack("<BqQI", 1, 0, 1, 1),
-)
 
 
 @pytest.mark.parametrize(

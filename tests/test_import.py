@@ -1,3 +1,7 @@
+"""What importing calibrant loads, and the version it says."""
+
+from __future__ import annotations
+
 import importlib.metadata
 import pkgutil
 import re

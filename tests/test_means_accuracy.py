@@ -118,7 +118,7 @@ def test_mean_power_minus_one_far_from_one(m, expected):
 
 @pytest.mark.parametrize("scale", [5e-324, 1e-310, 2.0**-1022, 1e300])
 def test_the_scale_of_weights_does_not_matter(scale):
-    """Subnormal weights too: a mean of ones was once NaN."""
+    """Subnormal weights too: a mean of ones must not be NaN."""
     powers = [1.0, 0.0, -2 / 3, 0.5, -3.0, 1e-9, math.inf, -math.inf]
     assert profile([1.0, 1.0], powers, np.full(2, scale)).means() == [1.0] * len(powers)
     q = np.array([0.25, 0.7, 0.1])

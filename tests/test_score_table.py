@@ -16,6 +16,7 @@ from hypothesis import given, settings, strategies as st
 import calibrant
 import strategies
 from calibrant import _core, streaming
+from calibrant._core import _testing
 
 TOP = _core.n_score_cells - 1
 NORMS = (1, 2, "max")
@@ -48,28 +49,28 @@ scores = around | strategies.probabilities
 @given(scores)
 def test_cells_are_those_of_the_definition(score):
     assert len(BOUNDARIES) + 1 == _core.n_score_cells // 2 + 1
-    assert _core.cell_of_score(score) == cell_by_definition(abs(score))
+    assert _testing.cell_of_score(score) == cell_by_definition(abs(score))
 
 
 @given(scores)
 def test_cells_mirror(score):
-    assert _core.cell_of_score(1.0 - score) == TOP - _core.cell_of_score(score)
+    assert _testing.cell_of_score(1.0 - score) == TOP - _testing.cell_of_score(score)
 
 
 @given(scores, scores)
 def test_cells_keep_the_order(a, b):
     a, b = min(a, b), max(a, b)
-    assert 0 <= _core.cell_of_score(a) <= _core.cell_of_score(b) <= TOP
+    assert 0 <= _testing.cell_of_score(a) <= _testing.cell_of_score(b) <= TOP
 
 
 def test_special_scores_have_cells_of_their_own():
-    assert _core.cell_of_score(0.0) == 0
-    assert _core.cell_of_score(1.0) == TOP
-    assert _core.cell_of_score(math.nextafter(1, 0)) == TOP - 1
-    middle = _core.cell_of_score(0.5)
+    assert _testing.cell_of_score(0.0) == 0
+    assert _testing.cell_of_score(1.0) == TOP
+    assert _testing.cell_of_score(math.nextafter(1, 0)) == TOP - 1
+    middle = _testing.cell_of_score(0.5)
     assert middle == TOP // 2
-    assert _core.cell_of_score(math.nextafter(0.5, 0) - 2.0**-53) == middle - 1
-    assert _core.cell_of_score(math.nextafter(0.5, 1)) == middle + 1
+    assert _testing.cell_of_score(math.nextafter(0.5, 0) - 2.0**-53) == middle - 1
+    assert _testing.cell_of_score(math.nextafter(0.5, 1)) == middle + 1
 
 
 # The interval holds the value

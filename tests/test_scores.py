@@ -28,6 +28,7 @@ from calibrant import (
 )
 from calibrant._core import _testing
 from calibrant.streaming import Scores
+from forged_states import MINUS_ONE, NONE, ONE, every_word_forged
 
 # The worked examples: (y_true, y_proba), Brier score, Brier skill score.
 EXAMPLES = {
@@ -378,25 +379,14 @@ def read_or_refuse(payload: bytes) -> None:
 
 @each_state
 def test_every_word_forged(total):
-    payload = total.to_bytes()[20:-4]
-    words = [struct.pack("<Q", n) for n in (0, 1, 2, 2**20 + 1, 2**32, 2**62, 2**64 - 1)]
-    words += [struct.pack("<d", x) for x in (-0.0, 0.25, -1.0, math.inf, math.nan)]
-    for place in range(len(payload) - 7):
-        for word in words:
-            read_or_refuse(payload[:place] + word + payload[place + 8 :])
+    for payload in every_word_forged(total.to_bytes()[20:-4]):
+        read_or_refuse(payload)
 
 
 @given(payload=st.binary(max_size=200))
 def test_junk(payload):
     read_or_refuse(payload)
     read_or_refuse(Scores().to_bytes()[20:40] + payload)
-
-
-NONE, ONE, MINUS_ONE = (
-    struct.pack("<BqQ", 0, 0, 0),
-    struct.pack("<BqQI", 0, 0, 1, 1),
-    struct.pack("<BqQI", 1, 0, 1, 1),
-)
 
 
 def payload_of(kept=7, q_lim=0.0, counts=(1, 1, 0, 0), classes=(ONE, NONE), sums=(ONE,) * 3):

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "arrays.hpp"
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
 #include "calibrant/source.hpp"
@@ -28,16 +29,6 @@ ScoredRows paired(const EventInputs& inputs, std::int64_t of_class, double q_lim
     const auto chosen = static_cast<std::size_t>(of_class);
     if (chosen >= events.n_classes()) throw py::index_error("no such class");
     return {events, Scoring::of_class, chosen, q_lim};
-}
-
-template <class Value>
-py::array_t<double> column_of(const Assessment& self, const Value& value) {
-    py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
-    double* at = out.mutable_data();
-    run_standard([&] {
-        for (const Assessment::Bin& bin : self.table()) *at++ = value(bin);
-    });
-    return out;
 }
 
 py::array_t<double> model_means(const Assessment& self, std::size_t index) {

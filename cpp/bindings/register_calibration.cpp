@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
 #include "calibrant/double_double.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
@@ -14,16 +15,6 @@
 
 namespace calibrant::bindings {
 namespace {
-
-template <class Value>
-py::array_t<double> column_of(const Reliability& self, const Value& value) {
-    py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
-    double* at = out.mutable_data();
-    run_standard([&] {
-        for (const Reliability::Bin& bin : self.table()) *at++ = value(bin);
-    });
-    return out;
-}
 
 // The calibration error of each class against the rest. n_bins 0: the edges are given, else they
 // are those of as many equal-count bins.
@@ -47,7 +38,7 @@ py::array_t<double> classwise_errors(const py::object& y_true, const py::object&
                                     : table.largest_gap();
         }
     });
-    return py::array_t<double>(static_cast<py::ssize_t>(errors.size()), errors.data());
+    return as_array(errors);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.hpp"
 #include "calibrant/binomial.hpp"
 #include "calibrant/frequency.hpp"
 #include "register.hpp"
@@ -18,11 +19,6 @@ using Counts = py::array_t<std::int64_t, py::array::c_style>;
 
 // What a convolution costs is known only later: always without the GIL.
 constexpr std::size_t worth_unlocking = rows_worth_unlocking + 1;
-
-template <class Value>
-py::array_t<Value> as_array(const std::vector<Value>& values) {
-    return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 std::vector<std::int64_t> as_vector(const Counts& counts) {
     return {counts.data(), counts.data() + counts.size()};

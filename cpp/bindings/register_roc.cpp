@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "arrays.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
 #include "scored_inputs.hpp"
@@ -14,10 +15,6 @@
 
 namespace calibrant::bindings {
 namespace {
-
-py::array_t<double> as_array(const std::vector<double>& values) {
-    return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 py::dict as_dict(const RocCurve& curve) {
     using namespace py::literals;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "arrays.hpp"
 #include "calibrant/roc.hpp"
 #include "calibrant/score_bounds.hpp"
 #include "calibrant/source_bounds.hpp"
@@ -15,11 +16,6 @@
 
 namespace calibrant::bindings {
 namespace {
-
-template <class T>
-py::array_t<T> as_array(const std::vector<T>& values) {
-    return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
-}
 
 py::dict as_dict(const ScoreBounds::Columns& columns) {
     using namespace py::literals;
@@ -69,7 +65,6 @@ void register_score_table(py::module_& m) {
     using namespace py::literals;
     register_bounds(m);
     m.attr("n_score_cells") = n_score_cells;
-    m.def("cell_of_score", &cell_of_score, "score"_a);
     register_accumulator<ScoreTable>(m, "ScoreTable", "Hits and scores per score cell.")
         .def(py::init<>())
         .def(

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "arrays.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
@@ -80,8 +81,7 @@ void register_scores(py::module_& m) {
             "reference"_a)
         .def("class_frequencies", [](const ScoreSums& self) {
             const auto frequencies = run_standard([&] { return self.class_frequencies(); });
-            return py::array_t<double>(static_cast<py::ssize_t>(frequencies.size()),
-                                       frequencies.data());
+            return as_array(frequencies);
         });
 }
 

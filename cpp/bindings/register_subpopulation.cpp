@@ -6,17 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "calibrant/tails.hpp"
 #include "group_inputs.hpp"
 #include "register.hpp"
 #include "scored_inputs.hpp"
 #include "unlocked.hpp"
+#include "walk_results.hpp"
 
 namespace calibrant::bindings {
 namespace {
 
-// Per group (statistic, pvalue, log_pvalue) of KS and of Kuiper, sigma, n, n_omitted; None where
-// no row has weight.
+// Per group; None where no row has weight.
 py::list tests(const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
                bool omit_missing, std::int64_t scoring, const Groups& groups, std::size_t n_groups,
                const std::string& name) {
@@ -35,19 +34,9 @@ py::list tests(const py::object& y_true, const py::object& y_proba, const py::ob
             result.append(py::none());
             continue;
         }
-        result.append(run_standard([&] {
-            return py::make_tuple(
-                py::make_tuple(test.ks, brownian_sup_sf(test.ks), brownian_sup_log_sf(test.ks)),
-                py::make_tuple(test.kuiper, brownian_range_sf(test.kuiper),
-                               brownian_range_log_sf(test.kuiper)),
-                test.sigma, test.n, omitted);
-        }));
+        result.append(tests_as_tuple(test.ks, test.kuiper, test.sigma, test.n, omitted));
     }
     return result;
-}
-
-py::array_t<double> as_array(const std::vector<double>& values) {
-    return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
 // Of group 0.
@@ -60,8 +49,7 @@ py::tuple differences(const py::object& y_true, const py::object& y_proba,
     const Differences result = run_unlocked(inputs.n_values(), [&] {
         return subpopulation_differences(GroupedScores(rows, codes, poll_signals), 0);
     });
-    return py::make_tuple(as_array(result.fractions), as_array(result.scores),
-                          as_array(result.values), result.sigma, result.n, result.omitted);
+    return as_tuple(result);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/isa.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/score_cells.hpp"
 #include "calibrant/sorted_scores.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
@@ -218,6 +219,7 @@ void register_testing(py::module_& m) {
     m.def("set_mxcsr", [](unsigned mxcsr) { _mm_setcsr(mxcsr); }, "mxcsr"_a);
 #endif
     m.def("workers_for", &workers_for, "n"_a, "chunk"_a);
+    m.def("cell_of_score", &cell_of_score, "score"_a);
 
     m.def("sorted_scores", &sorted_scores, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a);

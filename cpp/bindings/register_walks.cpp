@@ -1,8 +1,5 @@
-#include <pybind11/numpy.h>
-
 #include <algorithm>
 #include <utility>
-#include <vector>
 
 #include "calibrant/cumulative.hpp"
 #include "calibrant/score_walk.hpp"
@@ -10,20 +7,10 @@
 #include "register.hpp"
 #include "scored_inputs.hpp"
 #include "unlocked.hpp"
+#include "walk_results.hpp"
 
 namespace calibrant::bindings {
 namespace {
-
-// A walk's tests as (statistic, pvalue, log_pvalue) of KS and of Kuiper, sigma, n, n_omitted.
-py::tuple as_tuple(const WalkTests& tests) {
-    return run_standard([&] {
-        const double ks = tests.ks(), kuiper = tests.kuiper();
-        return py::make_tuple(
-            py::make_tuple(ks, brownian_sup_sf(ks), brownian_sup_log_sf(ks)),
-            py::make_tuple(kuiper, brownian_range_sf(kuiper), brownian_range_log_sf(kuiper)),
-            tests.sigma(), tests.n, tests.omitted);
-    });
-}
 
 using TestsOfRows = WalkTests (*)(const ScoredRows&, Poll);
 
@@ -40,15 +27,6 @@ void register_walk_tests(py::module_& m, const char* name, TestsOfRows function)
             return as_tuple(tests);
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
-}
-
-py::array_t<double> as_array(const std::vector<double>& values) {
-    return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-py::tuple as_tuple(const Differences& curve) {
-    return py::make_tuple(as_array(curve.fractions), as_array(curve.scores), as_array(curve.values),
-                          curve.sigma, curve.n, curve.omitted);
 }
 
 py::tuple differences(const py::object& y_true, const py::object& y_proba,

@@ -41,9 +41,7 @@ public:
     }
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
-            const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows_, row, count)) return false;
+        return load_each(block_, rows_, begin, end, [&](std::size_t) {
             total_.n_ += block_.events();
             total_.omitted_ += block_.omitted();
             total_.bins_.locate(block_.score(), block_.n(), bins_.data());
@@ -52,8 +50,7 @@ public:
                 weighted_ ? add_weighted(i, n) : add_unweighted(i, n);
                 keep_true(i, n);
             }
-        }
-        return true;
+        });
     }
 
     void finish_into(Assessment& result) {
@@ -198,8 +195,7 @@ RiskProfile Assessment::model() const {
 std::string Assessment::to_bytes() const {
     Writer out;
     out.f64(q_lim_);
-    out.u64(bins_.edges().size());
-    for (const double edge : bins_.edges()) out.f64(edge);
+    bins_.write(out);
     out.u64(n_);
     out.u64(omitted_);
     out.u64(scores_per_event_);
@@ -215,15 +211,8 @@ std::string Assessment::to_bytes() const {
 Assessment Assessment::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
     const double q_lim = in.f64();
-    std::vector<double> edges(in.count(sizeof(double)));
-    for (double& edge : edges) edge = in.f64();
-    Assessment result = [&] {
-        try {
-            return Assessment(Bins(std::move(edges)), q_lim);
-        } catch (const std::invalid_argument& error) {
-            throw CorruptState(std::string("malformed state: ") + error.what());
-        }
-    }();
+    Bins bins = Bins::read(in);
+    Assessment result = make_from_state([&] { return Assessment(std::move(bins), q_lim); });
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     result.scores_per_event_ = in.u64();

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "calibrant/bytes.hpp"
 #include "calibrant/check.hpp"
 #include "calibrant/sorted_scores.hpp"
 #include "calibrant/sum.hpp"
@@ -254,6 +255,17 @@ std::vector<double> equal_width_edges(std::size_t n_bins) {
 }
 
 Bins Bins::equal_width(std::size_t n_bins) { return Bins(equal_width_edges(n_bins)); }
+
+void Bins::write(Writer& out) const {
+    out.u64(edges().size());
+    for (const double edge : edges()) out.f64(edge);
+}
+
+Bins Bins::read(Reader& in) {
+    std::vector<double> edges(in.count(sizeof(double)));
+    for (double& edge : edges) edge = in.f64();
+    return make_from_state([&] { return Bins(std::move(edges)); });
+}
 
 void Bins::locate(const double* scores, std::size_t n, std::uint32_t* bins) const {
     const auto& [edges, ends, guide, one_step] = *lookup_;

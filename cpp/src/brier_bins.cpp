@@ -36,17 +36,14 @@ public:
           counts_(rows.events.sample_weight == nullptr ? total_.table_.size() : 0) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
-            const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows_, row, count)) return false;
+        return load_each(block_, rows_, begin, end, [&](std::size_t) {
             total_.bins_.locate(block_.score(), block_.n(), bins_);
             if (rows_.events.sample_weight != nullptr) {
                 add_weighted();
             } else {
                 add_unweighted();
             }
-        }
-        return true;
+        });
     }
 
     void finish_into(BrierBins& result) {

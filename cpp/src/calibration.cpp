@@ -38,9 +38,7 @@ public:
           score_sums_(total_.bins_.size()) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
-            const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows_, row, count)) return false;
+        return load_each(block_, rows_, begin, end, [&](std::size_t) {
             total_.n_ += block_.n();
             total_.omitted_ += block_.omitted();
             total_.bins_.locate(block_.score(), block_.n(), bins_);
@@ -49,8 +47,7 @@ public:
             } else {
                 add_unweighted();
             }
-        }
-        return true;
+        });
     }
 
     void finish_into(Reliability& result) {
@@ -211,8 +208,7 @@ double Reliability::largest_gap() const {
 
 std::string Reliability::to_bytes() const {
     Writer out;
-    out.u64(bins_.edges().size());
-    for (const double edge : bins_.edges()) out.f64(edge);
+    bins_.write(out);
     out.u64(n_);
     out.u64(omitted_);
     for (const Bin& bin : table_) {
@@ -226,15 +222,7 @@ std::string Reliability::to_bytes() const {
 
 Reliability Reliability::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
-    std::vector<double> edges(in.count(sizeof(double)));
-    for (double& edge : edges) edge = in.f64();
-    Reliability result = [&] {
-        try {
-            return Reliability(Bins(std::move(edges)));
-        } catch (const std::invalid_argument& error) {
-            throw CorruptState(std::string("malformed state: ") + error.what());
-        }
-    }();
+    Reliability result(Bins::read(in));
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     std::uint64_t rows = 0;

@@ -62,6 +62,15 @@ void refuse_label(std::string_view argument, const Column& labels, const Row& wh
     refuse(argument, "be 0", found, where);
 }
 
+void require_same_columns(std::uint64_t so_far, std::uint64_t now) {
+    if (so_far == now) return;
+    const auto shape = [](std::uint64_t columns) {
+        return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
+    };
+    throw InvalidInput("y_proba must keep its shape: " + shape(so_far) + " so far, now " +
+                       shape(now));
+}
+
 void require_same_length(std::string_view first, std::size_t first_length, std::string_view second,
                          std::size_t second_length) {
     if (first_length == second_length) return;

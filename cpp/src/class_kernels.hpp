@@ -107,7 +107,7 @@ bool top_label_of_few(const Value* values, std::size_t width, const std::int32_t
         std::size_t top = 0;
         for (std::size_t j = 0; j < width; ++j) {
             const double value = static_cast<double>(values[j]) + 0.0;
-            outside |= bits_of(value) | (one_bits - bits_of(value));
+            outside |= outside_unit(value);
             top = value > largest ? j : top;
             largest = value > largest ? value : largest;
         }

@@ -16,20 +16,7 @@ namespace {
 // Blocks whose sums are kept at once, some 100 MB a thread.
 constexpr std::size_t blocks_at_once = std::size_t{1} << 18;
 
-ExactSum difference(const ExactSum& a, const ExactSum& b) {
-    ExactSum result = a;
-    result.subtract(b);
-    return result;
-}
-
 ExactSum square(const ExactSum& a) { return a * a; }
-
-// a / b for b > 0, of moderate size.
-DoubleDouble quotient(const ExactSum& a, const ExactSum& b) {
-    const ScaledDoubleDouble ratio = divide(a.value(), b.value());
-    const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
-    return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
-}
 
 bool at_least_two(const ExactSum& weight) {
     ExactSum rest = weight;

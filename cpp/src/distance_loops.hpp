@@ -2,32 +2,24 @@
 #pragma once
 
 #include "calibrant/distance_kernels.hpp"
+#include "kernel_parts.hpp"
 
 namespace calibrant {
 namespace {
-
-#if defined(__AVX512F__)
-constexpr std::size_t distance_width = 8;
-#elif defined(__AVX__)
-constexpr std::size_t distance_width = 4;
-#else
-constexpr std::size_t distance_width = 2;
-#endif
-using Distances = double __attribute__((vector_size(distance_width * sizeof(double))));
 
 // Four points against two vectors of points: the sums fill the registers of every instruction set
 // and leave them at the end only. No fused multiplication, so that none has to be imitated.
 void square_distances(const double* a, const double* b, std::size_t dimension, double* out) {
     constexpr std::size_t rows = 4, vectors = 2;
-    for (std::size_t j = 0; j < neighbour_points; j += vectors * distance_width) {
+    for (std::size_t j = 0; j < neighbour_points; j += vectors * register_doubles) {
         for (std::size_t i = 0; i < neighbour_points; i += rows) {
-            Distances sums[rows][vectors] = {};
+            Doubles sums[rows][vectors] = {};
             for (std::size_t k = 0; k < dimension; ++k) {
-                Distances at[vectors];
+                Doubles at[vectors];
                 __builtin_memcpy(at, b + k * neighbour_points + j, sizeof at);
                 for (std::size_t row = 0; row < rows; ++row) {
                     for (std::size_t v = 0; v < vectors; ++v) {
-                        const Distances difference = at[v] - a[k * neighbour_points + i + row];
+                        const Doubles difference = at[v] - a[k * neighbour_points + i + row];
                         sums[row][v] += difference * difference;
                     }
                 }

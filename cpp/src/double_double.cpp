@@ -70,6 +70,12 @@ ScaledDoubleDouble divide(Scaled a, Scaled b) {
     return {{quotient.high * scale, quotient.low * scale}, exponent - up};
 }
 
+DoubleDouble quotient(const ExactSum& a, const ExactSum& b) {
+    const ScaledDoubleDouble ratio = divide(a.value(), b.value());
+    const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
+    return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
+}
+
 double mean(const ExactSum& a, const ExactSum& b) { return mean(a.value(), b.value()); }
 
 double mean(Scaled a, Scaled b) {

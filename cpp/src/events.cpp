@@ -13,8 +13,6 @@ namespace {
 // Of a matrix: 32 kB.
 constexpr std::size_t values_at_once = 8 * block_rows;
 
-bool is_weight(double w) { return w >= 0.0 && w <= std::numeric_limits<double>::max(); }
-
 bool is_probability(double p) { return p >= 0.0 && p <= 1.0; }
 
 bool all_are_weights(const double* weight, std::size_t n) {

@@ -97,13 +97,8 @@ Intervals Intervals::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
     std::vector<double> confidence_levels = read_numbers(in);
     std::vector<double> width_edges = read_numbers(in);
-    Intervals result = [&] {
-        try {
-            return Intervals(std::move(confidence_levels), std::move(width_edges));
-        } catch (const std::invalid_argument& error) {
-            throw CorruptState(std::string("malformed state: ") + error.what());
-        }
-    }();
+    Intervals result = make_from_state(
+        [&] { return Intervals(std::move(confidence_levels), std::move(width_edges)); });
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     result.weight_ = ExactSum::read(in);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "calibrant/kernels.hpp"
+#include "registers.hpp"
 
 namespace calibrant {
 namespace {
@@ -12,6 +13,13 @@ using namespace detail;
 // Removes what the shifts of `snap` added to n summed bit patterns.
 [[gnu::always_inline]] inline std::int64_t unshift(std::uint64_t sum, std::size_t n, double shift) {
     return static_cast<std::int64_t>(sum - n * bits_of(shift));
+}
+
+// Bit 63 of the result is set unless 0 <= x <= 1 (or x is -0.0, which is let through by
+// adding +0.0 first). NaN and infinities are outside.
+[[gnu::always_inline]] inline std::uint64_t outside_unit(double x) {
+    const std::uint64_t bits = bits_of(x + 0.0);
+    return bits | (one_bits - bits);
 }
 
 struct Rounded {

@@ -4,35 +4,29 @@
 #include "calibrant/kernels.hpp"
 
 #include "box_loops.hpp"
-#include "calibrant/score_cells.hpp"
 #include "class_kernels.hpp"
 #include "convolution_kernel.hpp"
 #include "dependence_loops.hpp"
 #include "distance_loops.hpp"
 #include "ensemble_loops.hpp"
 #include "ensemble_score_loops.hpp"
+#include "event_kernels.hpp"
 #include "group_cell_loops.hpp"
 #include "interval_kernels.hpp"
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
 #include "plain_sum_kernels.hpp"
 #include "rank_loops.hpp"
+#include "score_cell_kernels.hpp"
 #include "score_kernels.hpp"
 #include "scorecard_kernels.hpp"
+#include "smooth_kernel.hpp"
 #include "spiegelhalter_kernels.hpp"
-#include "wide_lanes.hpp"
 
 namespace calibrant {
 namespace {
 
 using namespace detail;
-
-// Bit 63 of the result is set unless 0 <= x <= 1 (or x is -0.0, which is let through by
-// adding +0.0 first). NaN and infinities are outside.
-[[gnu::always_inline]] inline std::uint64_t outside_unit(double x) {
-    const std::uint64_t bits = bits_of(x + 0.0);
-    return bits | (one_bits - bits);
-}
 
 // Five short loops rather than one: the values of a block pass through buffers in the
 // first-level cache, and each loop's chain of dependent operations is short enough for the
@@ -278,45 +272,6 @@ bool products(const double* x, const double* y, std::size_t n, double* product, 
     return unsafe == 0;
 }
 
-template <class Label>
-bool true_class(const double* __restrict p, const Label* __restrict labels, std::size_t n,
-                double q_lim, double* __restrict q) {
-    std::uint64_t outside = 0;
-    std::uint64_t beyond_one = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double x = p[i];
-        const auto label = static_cast<std::uint64_t>(labels[i]);  // negative ones become large
-        outside |= outside_unit(x);
-        beyond_one |= label >> 1;
-        q[i] = label != 0 ? x : 1.0 - x;
-    }
-    const double most = 1.0 - q_lim;
-    for (std::size_t i = 0; q_lim > 0.0 && i < n; ++i) {
-        const double raised = q[i] < q_lim ? q_lim : q[i];
-        q[i] = raised > most ? most : raised;
-    }
-    return (outside >> 63) == 0 && beyond_one == 0;
-}
-
-template <class Label>
-bool outcomes(const double* p, const Label* __restrict labels, std::size_t n, double* p_copy,
-              std::int32_t* __restrict codes) {
-    std::uint64_t outside = 0;
-    std::uint64_t beyond_one = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double x = p[i];
-        const auto label = static_cast<std::uint64_t>(labels[i]);
-        outside |= outside_unit(x);
-        beyond_one |= label >> 1;
-        p_copy[i] = x;
-        codes[i] = static_cast<std::int32_t>(label);
-    }
-    return (outside >> 63) == 0 && beyond_one == 0;
-}
-
-template <class Label>
-constexpr LabelKernels<Label> label_kernels{true_class<Label>, outcomes<Label>};
-
 void sum_terms(const double* high, const double* low, std::size_t n, const Grid& grid,
                std::int64_t* high_sum, std::int64_t* low_sum) {
     const double high_shift = grid.high_shift, low_shift = grid.low_shift;
@@ -327,68 +282,6 @@ void sum_terms(const double* high, const double* low, std::size_t n, const Grid&
     }
     *high_sum = unshift(high_bits, n, high_shift);
     *low_sum = unshift(low_bits, n, low_shift);
-}
-
-bool clip(const double* p, std::size_t n, double q_lim, double* q) {
-    const double most = 1.0 - q_lim;
-    std::uint64_t outside = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double x = p[i];
-        outside |= outside_unit(x);
-        const double raised = x < q_lim ? q_lim : x;
-        q[i] = raised > most ? most : raised;
-    }
-    return (outside >> 63) == 0;
-}
-
-bool split(const double* score, std::size_t n, std::int64_t* high, std::int64_t* low) {
-    std::uint64_t left_out = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const bool tiny = score[i] < least_gridded;
-        const double x = select(tiny, 0.0, score[i]);
-        left_out |= bits_of(score[i] - x);
-        const double shifted = x + snap_shift<40>;
-        high[i] = static_cast<std::int64_t>(bits_of(shifted) - bits_of(snap_shift<40>));
-        const double rest = (x - (shifted - snap_shift<40>)) + snap_shift<80>;
-        low[i] = static_cast<std::int64_t>(bits_of(rest) - bits_of(snap_shift<80>));
-    }
-    return left_out != 0;
-}
-
-void places(const double* score, std::size_t n, std::uint32_t* cell, std::int64_t* offset) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const ScorePlace place = place_of_score(score[i]);
-        cell[i] = place.cell;
-        offset[i] = place.offset;
-    }
-}
-
-void cells_of(const double* score, std::size_t n, std::uint32_t* cell) {
-    for (std::size_t i = 0; i < n; ++i) cell[i] = place_of_score(score[i]).cell;
-}
-
-// Sums stay in registers for all taps, and no read crosses a line of the cache.
-void smooth(const SmoothLanes* g, std::size_t stride, const double* taps, std::size_t n_taps,
-            SmoothLanes* f) {
-    for (std::size_t lane = 0; lane < SmoothLanes::n; lane += wide_width) {
-        for (std::size_t j = 0; j < stride; j += smooth_tile) {
-            WideLanes sums[smooth_tile];
-            for (std::size_t k = 0; k < smooth_tile; ++k) {
-                sums[k] = taps[0] * load_wide(&g[j + k].at[lane]);
-            }
-            for (std::size_t d = 1; d < n_taps; ++d) {
-                const SmoothLanes* const left = g + j - d;
-                const SmoothLanes* const right = g + j + d;
-                for (std::size_t k = 0; k < smooth_tile; ++k) {
-                    sums[k] +=
-                        taps[d] * (load_wide(&left[k].at[lane]) + load_wide(&right[k].at[lane]));
-                }
-            }
-            for (std::size_t k = 0; k < smooth_tile; ++k) {
-                __builtin_memcpy(&f[j + k].at[lane], &sums[k], sizeof sums[k]);
-            }
-        }
-    }
 }
 
 void log_of(const double* x, std::size_t n, double* result) {

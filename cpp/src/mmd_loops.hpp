@@ -12,46 +12,43 @@
 namespace calibrant {
 namespace {
 
-// As many doubles as a register holds. GCC 12 does not find the fused form of such vectors by
-// itself; it is asked for by name.
+// GCC 12 does not find the fused form of vectors by itself; it is asked for by name.
+[[gnu::always_inline]] inline Doubles fused(Doubles x, Doubles y, Doubles z) {
 #if defined(__AVX512F__)
-using PanelPart = __m512d;
-[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
     return _mm512_fmadd_pd(x, y, z);
+#elif defined(__AVX2__)
+    return _mm256_fmadd_pd(x, y, z);
+#else
+    return Doubles{fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])};
+#endif
 }
+
+// Columns whose sums the registers hold.
+#if defined(__AVX512F__)
 constexpr std::size_t columns_at_once = 16;  // of 32 registers
 #elif defined(__AVX2__)
-using PanelPart = __m256d;
-[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
-    return _mm256_fmadd_pd(x, y, z);
-}
 constexpr std::size_t columns_at_once = 4;
 #else
-using PanelPart = double __attribute__((vector_size(16)));
-[[gnu::always_inline]] inline PanelPart fused(PanelPart x, PanelPart y, PanelPart z) {
-    return PanelPart{fma(x[0], y[0], z[0]), fma(x[1], y[1], z[1])};
-}
 constexpr std::size_t columns_at_once = 2;
 #endif
 
 // One value a point of a panel, in as many registers as it takes.
 struct Panel {
-    static constexpr std::size_t width = sizeof(PanelPart) / sizeof(double);
-    static constexpr std::size_t n = panel_points / width;
-    PanelPart part[n];
+    static constexpr std::size_t n = panel_points / register_doubles;
+    Doubles part[n];
 };
 
 [[gnu::always_inline]] inline Panel load_panel(const double* at) {
     Panel panel;
     for (std::size_t i = 0; i < Panel::n; ++i) {
-        __builtin_memcpy(&panel.part[i], at + i * Panel::width, sizeof(PanelPart));
+        panel.part[i] = load_register<Doubles>(at + i * register_doubles);
     }
     return panel;
 }
 
 [[gnu::always_inline]] inline void store_panel(double* at, const Panel& panel) {
     for (std::size_t i = 0; i < Panel::n; ++i) {
-        __builtin_memcpy(at + i * Panel::width, &panel.part[i], sizeof(PanelPart));
+        store_register(panel.part[i], at + i * register_doubles);
     }
 }
 
@@ -60,21 +57,20 @@ struct Panel {
 }
 
 struct SquareTerm {
-    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
-        const PanelPart difference = a - b;
+    [[gnu::always_inline]] static Doubles add(Doubles sum, Doubles a, double b) {
+        const Doubles difference = a - b;
         return fused(difference, difference, sum);
     }
 };
 struct MagnitudeTerm {
-    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
-        using Bits = std::int64_t __attribute__((vector_size(sizeof(PanelPart))));
-        const PanelPart difference = a - b;
-        return sum + (PanelPart)((Bits)difference & INT64_MAX);
+    [[gnu::always_inline]] static Doubles add(Doubles sum, Doubles a, double b) {
+        const Doubles difference = a - b;
+        return sum + reinterpret_cast<Doubles>(reinterpret_cast<Words>(difference) & INT64_MAX);
     }
 };
 struct ProductTerm {
-    [[gnu::always_inline]] static PanelPart add(PanelPart sum, PanelPart a, double b) {
-        return fused(a, PanelPart{} + b, sum);
+    [[gnu::always_inline]] static Doubles add(Doubles sum, Doubles a, double b) {
+        return fused(a, Doubles{} + b, sum);
     }
 };
 

@@ -19,11 +19,6 @@ ExactSum sum_of(std::initializer_list<const ExactSum*> parts) {
     return sum;
 }
 
-ExactSum difference(ExactSum a, const ExactSum& b) {
-    a.subtract(b);
-    return a;
-}
-
 // fraction * sum, to double precision; fractions are coarse, so that what is left is not all
 // rounding.
 double coarse(double fraction) { return std::floor(fraction * 0x1p20) * 0x1p-20; }

@@ -47,11 +47,6 @@ bool possible(const ScoreTable::Cell& cell) {
            possible_offsets(cell, cell.ones - cell.hits, cell.offsets - cell.hit_offsets);
 }
 
-ExactSum difference(ExactSum a, const ExactSum& b) {
-    a.subtract(b);
-    return a;
-}
-
 // Whether the mean of the scores can lie between least and greatest.
 bool possible_mean(const ScoreTable::Cell& cell, const ExactSum& weight, const ExactSum& scores) {
     if (weight.value().high < 0.0 || scores.value().high < 0.0) return false;

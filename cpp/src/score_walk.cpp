@@ -14,12 +14,6 @@ namespace {
 
 using WeightedKey = SortedScores::WeightedKey;
 
-ExactSum difference(const ExactSum& a, const ExactSum& b) {
-    ExactSum result = a;
-    result.subtract(b);
-    return result;
-}
-
 ExactSum scaled(const ExactSum& sum, double factor) {
     ExactSum by;
     by.add(factor);

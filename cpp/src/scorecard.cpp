@@ -11,10 +11,6 @@ namespace {
 
 constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
 
-std::string shape_text(std::size_t columns) {
-    return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
-}
-
 // 0 <= part <= whole.
 bool is_part(const ExactSum& part, const ExactSum& whole) {
     ExactSum rest = whole;
@@ -77,10 +73,7 @@ void Scorecard::merge(const Scorecard& other) {
         throw std::invalid_argument("cannot merge Scorecards of which only one has a table");
     }
     if (other.columns_ == 0) return;
-    if (columns_ != 0 && columns_ != other.columns_) {
-        throw InvalidInput("y_proba must keep its shape: " + shape_text(columns_) +
-                           " so far, now " + shape_text(other.columns_));
-    }
+    if (columns_ != 0) require_same_columns(columns_, other.columns_);
     Scorecard merged = without_table();
     merged.columns_ = other.columns_;
     merged.n_ = checked_add(n_, other.n_);

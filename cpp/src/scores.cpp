@@ -18,17 +18,6 @@ std::size_t columns_of(const Events& events) {
     return events.is_matrix ? events.y_proba.width : 1;
 }
 
-std::string shape_text(std::size_t columns) {
-    return columns == 1 ? "(n,)" : "(n, " + std::to_string(columns) + ")";
-}
-
-// sum / weight; the high part is the ratio, rounded once.
-DoubleDouble ratio_of(const ExactSum& sum, const ExactSum& weight) {
-    const ScaledDoubleDouble ratio = divide(sum.value(), weight.value());
-    const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
-    return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
-}
-
 double skill_of(DoubleDouble score, DoubleDouble reference, const char* why_zero) {
     if (reference.high == 0.0) {
         throw InvalidInput(std::string("the Brier skill score is undefined: ") + why_zero +
@@ -169,10 +158,7 @@ void ScoreSums::merge(const ScoreSums& other) {
                                     " into scores with q_lim " + number_text(q_lim_));
     }
     if (other.columns_ == 0) return;
-    if (columns_ != 0 && columns_ != other.columns_) {
-        throw InvalidInput("y_proba must keep its shape: " + shape_text(columns_) +
-                           " so far, now " + shape_text(other.columns_));
-    }
+    if (columns_ != 0) require_same_columns(columns_, other.columns_);
     ScoreSums merged = *this;
     merged.columns_ = other.columns_;
     merged.n_ = checked_add(n_, other.n_);
@@ -204,7 +190,7 @@ ExactSum ScoreSums::weight() const {
 
 DoubleDouble ScoreSums::mean_of(Score score) const {
     if (!scores_.has(score)) throw std::invalid_argument("the score was not kept");
-    return ratio_of(sums_[static_cast<std::size_t>(score)], weight());
+    return quotient(sums_[static_cast<std::size_t>(score)], weight());
 }
 
 double ScoreSums::mean(Score score) const {
@@ -218,7 +204,7 @@ std::vector<double> ScoreSums::class_frequencies() const {
     std::vector<double> frequencies;
     frequencies.reserve(class_weight_.size());
     for (const ExactSum& weight : class_weight_) {
-        frequencies.push_back(ratio_of(weight, total).high);
+        frequencies.push_back(quotient(weight, total).high);
     }
     return frequencies;
 }
@@ -229,7 +215,7 @@ DoubleDouble ScoreSums::impurity() const {
     for (const ExactSum& weight : class_weight_) {
         ExactSum others = total;  // 1 - pi from exact sums, so that nothing cancels
         others.subtract(weight);
-        sum = sum + ratio_of(weight, total) * ratio_of(others, total);
+        sum = sum + quotient(weight, total) * quotient(others, total);
     }
     return sum;
 }

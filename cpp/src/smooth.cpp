@@ -115,9 +115,7 @@ public:
     }
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
-            const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows_.scored, row, count)) return false;
+        return load_each(block_, rows_.scored, begin, end, [&](std::size_t) {
             sums_.n += block_.n();
             place();
             add_weight();
@@ -126,8 +124,7 @@ public:
             } else {
                 keep();
             }
-        }
-        return true;
+        });
     }
 
     void finish_into(Residuals& total) {

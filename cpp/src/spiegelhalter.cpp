@@ -24,9 +24,7 @@ public:
         : rows_(rows), block_(rows), total_(parameters.empty()) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        for (std::size_t row = begin; row < end; row += block_.most_rows()) {
-            const std::size_t count = std::min(block_.most_rows(), end - row);
-            if (!block_.load(rows_, row, count)) return false;
+        return load_each(block_, rows_, begin, end, [&](std::size_t) {
             total_.n_ += block_.n();
             total_.omitted_ += block_.omitted();
             if (rows_.events.sample_weight != nullptr) {
@@ -34,8 +32,7 @@ public:
             } else {
                 add_unweighted();
             }
-        }
-        return true;
+        });
     }
 
     void finish_into(Spiegelhalter& result) {

@@ -42,12 +42,6 @@ struct Parts {
 
 bool is_positive(const ExactSum& sum) { return sum.value().high > 0.0; }
 
-ExactSum difference(const ExactSum& a, const ExactSum& b) {
-    ExactSum result = a;
-    result.subtract(b);
-    return result;
-}
-
 }  // namespace
 
 void WalkSum::add(UInt128 x, unsigned shift) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 
 #include "calibrant/bytes.hpp"
+#include "expect.hpp"
 
 namespace fuzz {
 
@@ -44,6 +46,31 @@ inline std::string damage_payload(const std::string& state, calibrant::Kind kind
     calibrant::Writer payload;
     payload.raw(damage(state.substr(header, state.size() - header - checksum), numbers));
     return calibrant::seal(kind, 1, payload);
+}
+
+// Of a state, most with a checksum that fits; look(read, accepted) uses what was read in some way.
+template <class State, class Look>
+void damaged_states_are_refused_or_round_trip(const State& original, int rounds, const Look& look) {
+    const std::string good = original.to_bytes();
+    Numbers numbers;
+    int accepted = 0;
+    for (int round = 0; round < rounds; ++round) {
+        const bool resealed = round % 8 != 0;
+        const std::string bytes =
+            resealed ? damage_payload(good, State::kind, numbers) : damage(good, numbers);
+        try {
+            State read = State::from_bytes(bytes);
+            ++accepted;
+            expect::equal(read.to_bytes(), bytes);
+            look(read, accepted);
+            read.merge(read);
+            read.merge(original);
+        } catch (const std::invalid_argument&) {
+        } catch (const std::overflow_error&) {  // counts close to 2^64
+        } catch (const std::length_error&) {    // sums far apart
+        }
+    }
+    expect::that(accepted > 200, "many changes of a digit give another state");
 }
 
 }  // namespace fuzz

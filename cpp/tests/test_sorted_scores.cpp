@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "calibrant/check.hpp"
+#include "calibrant/spans.hpp"
 #include "calibrant/wide_product.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
@@ -18,16 +20,6 @@ using namespace calibrant;
 namespace {
 
 using Table = std::vector<std::tuple<double, UInt128, UInt128>>;
-
-template <class T>
-Column column(const std::vector<T>& values, Dtype dtype) {
-    Column result;
-    result.data = reinterpret_cast<const std::byte*>(values.data());
-    result.size = values.size();
-    result.stride = sizeof(T);
-    result.dtype = dtype;
-    return result;
-}
 
 struct Rows {
     std::vector<std::int8_t> labels;
@@ -111,9 +103,9 @@ void equals_the_definition_for_any_threads() {
         for (const Shape shape : shapes) {
             Rows rows = make_rows(n, shape);
             use_sixteenths(rows);
-            const Column labels = column(rows.labels, Dtype::int8);
-            const Column p = column(rows.p, Dtype::float64);
-            const Column weights = column(rows.weight, Dtype::float64);
+            const Column labels = column_of(std::span(rows.labels));
+            const Column p = column_of(std::span(rows.p));
+            const Column weights = column_of(std::span(rows.weight));
             for (const Column* weight : {static_cast<const Column*>(nullptr), &weights}) {
                 const Table expected = by_definition(rows, weight != nullptr, 1.0 / 16.0);
                 for (const int threads : {1, 3}) {
@@ -134,8 +126,8 @@ void omitted_rows_are_counted_and_gone() {
     for (std::size_t i = 0; i < rows.p.size(); i += 3) {
         rows.p[i] = std::numeric_limits<double>::quiet_NaN();
     }
-    const Column labels = column(rows.labels, Dtype::int8);
-    const Column p = column(rows.p, Dtype::float64);
+    const Column labels = column_of(std::span(rows.labels));
+    const Column p = column_of(std::span(rows.p));
     const SortedScores sorted(scored(labels, p, nullptr, true), nullptr);
     expect::that(table_of(sorted) == by_definition(rows, false, 1.0), "differs");
     expect::equal(sorted.omitted(), 16667U);
@@ -167,9 +159,9 @@ void units_of_weights() {
         std::vector<std::int8_t> y(each.weight.size(), 1);
         std::vector<double> scores;
         for (std::size_t i = 0; i < y.size(); ++i) scores.push_back(i == 0 ? 0.25 : 0.5);
-        const Column labels = column(y, Dtype::int8);
-        const Column p = column(scores, Dtype::float64);
-        const Column weights = column(each.weight, Dtype::float64);
+        const Column labels = column_of(std::span(y));
+        const Column p = column_of(std::span(scores));
+        const Column weights = column_of(std::span(each.weight));
         const SortedScores sorted(scored(labels, p, &weights, false), nullptr);
         std::vector<UInt128> counts;
         for (const auto& [score, weight, hits] : table_of(sorted)) {
@@ -187,8 +179,8 @@ void units_of_weights() {
 // On one thread each pass takes longer than the 20 ms between polls.
 void can_be_interrupted() {
     const Rows rows = make_rows(4000000, Shape::uniform);
-    const Column labels = column(rows.labels, Dtype::int8);
-    const Column p = column(rows.p, Dtype::float64);
+    const Column labels = column_of(std::span(rows.labels));
+    const Column p = column_of(std::span(rows.p));
     set_num_threads(1);
     bool stopped = false;
     try {

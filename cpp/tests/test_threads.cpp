@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "calibrant/parallel.hpp"
+#include "calibrant/spans.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
 #include "state_kinds.hpp"
@@ -20,17 +22,6 @@ namespace {
 constexpr std::size_t n_threads = 3;
 constexpr std::size_t rows_each = 33'000;  // enough for two workers
 constexpr std::size_t n_rows = n_threads * rows_each;
-
-template <class T>
-Column column_of(const std::vector<T>& values, Dtype dtype) {
-    Column column;
-    column.data = reinterpret_cast<const std::byte*>(values.data());
-    column.size = values.size();
-    column.stride = sizeof(T);
-    column.column_stride = sizeof(T);
-    column.dtype = dtype;
-    return column;
-}
 
 Column part_of(Column column, std::size_t begin, std::size_t count) {
     column.data += static_cast<std::ptrdiff_t>(begin) * column.stride;
@@ -61,14 +52,14 @@ const Data& data() {
 // Some of the rows, as all of the forms in which they are read.
 struct Rows {
     Rows(std::size_t begin, std::size_t count)
-        : y_true(part_of(column_of(data().label, Dtype::boolean), begin, count)),
-          weight(part_of(column_of(data().weight, Dtype::float64), begin, count)) {
+        : y_true(part_of(column_of(std::span(data().label)), begin, count)),
+          weight(part_of(column_of(std::span(data().weight)), begin, count)) {
         events.y_true = &y_true;
-        events.y_proba = part_of(column_of(data().p, Dtype::float64), begin, count);
+        events.y_proba = part_of(column_of(std::span(data().p)), begin, count);
         events.sample_weight = &weight;
         intervals.y_true = &weight;
         intervals.lower = {events.y_proba};
-        intervals.upper = {part_of(column_of(data().upper, Dtype::float64), begin, count)};
+        intervals.upper = {part_of(column_of(std::span(data().upper)), begin, count)};
     }
     Rows(const Rows&) = delete;  // they point into it
     Rows& operator=(const Rows&) = delete;

@@ -14,8 +14,7 @@ from calibrant._coverage_results import CoverageGap, SizeStratifiedCoverage, siz
 from calibrant._groups import group_codes
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
 from calibrant._prediction_sets import class_sets
-from calibrant._settings import checked_flag
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_flag
 
 __all__ = ["checked_groups", "coverage_gap", "size_stratified_coverage"]
 

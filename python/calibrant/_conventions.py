@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from calibrant import _calibration_errors as calibration
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
 
 __all__ = ["Convention", "Conventions", "conventions"]

@@ -19,7 +19,7 @@ from calibrant._interval_bounds import (
     require_outcomes,
 )
 from calibrant._result import Result
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = ["CoverageHSIC", "CoverageHSICByLevel", "Estimator", "coverage_hsic", "mapie_hsic"]
 

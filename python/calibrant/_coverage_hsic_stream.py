@@ -16,8 +16,7 @@ from calibrant._coverage_hsic import (
     result_of,
 )
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
-from calibrant._settings import checked_count
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_count
 
 __all__ = ["CoverageHSIC"]
 

@@ -14,9 +14,9 @@ from calibrant._groups import group_codes
 from calibrant._inputs import resolve
 from calibrant._labels import class_codes
 from calibrant._result import Result
+from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant._subsets import LEFT_OUT, subset_codes
 from calibrant._test_result import ClasswiseTestResult, GroupwiseTestResult, TestResult
-from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["CumulativeTests", "cumulative_tests", "ks_test", "kuiper_test"]
 

@@ -6,9 +6,9 @@ from typing import Any, Protocol, TypeVar
 
 from numpy.typing import ArrayLike
 
-from calibrant import means
 from calibrant._accumulator import Accumulator, State as AnyState
 from calibrant._labels import class_codes
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = ["EventAccumulator"]
 
@@ -38,7 +38,7 @@ class EventAccumulator(Accumulator[StateT]):
         sample_weight: ArrayLike | None = None,
         pos_label: object | None = None,
         labels: ArrayLike | None = None,
-        nan_policy: means.NanPolicy = "raise",
+        nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows.
 
@@ -54,7 +54,7 @@ class EventAccumulator(Accumulator[StateT]):
         pos_label, labels, nan_policy
             As for `calibrant.risk_profile`.
         """
-        omit = means.check_nan_policy(nan_policy)
+        omit = check_nan_policy(nan_policy)
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
         self._add(codes, y_proba, sample_weight, omit)
 

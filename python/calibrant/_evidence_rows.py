@@ -9,8 +9,8 @@ import numpy as np
 from calibrant import scorecards, streaming
 from calibrant._groups import group_codes
 from calibrant._prediction_sets import update_coded_sets
+from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant.io._batches import Batch
-from calibrant.means import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from calibrant.evidence import Evidence

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from calibrant._accumulator import Accumulator
 from calibrant._group_keys import coded_keys
 from calibrant._grouped_state import GroupedState
-from calibrant._settings import checked_count, checked_flag
-from calibrant.means import check_nan_policy
+from calibrant._settings import check_nan_policy, checked_count, checked_flag
 
 __all__ = ["Grouped"]
 

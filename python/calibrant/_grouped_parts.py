@@ -11,7 +11,7 @@ from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._group_runs import GroupsOfRuns, Runs
 from calibrant._labels import class_codes
-from calibrant.means import check_nan_policy
+from calibrant._settings import check_nan_policy
 
 __all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
 

@@ -15,8 +15,7 @@ from calibrant._interval_bounds import Crossed, bounds_of, check_crossed
 from calibrant._interval_summary import IntervalSummary
 from calibrant._prediction_sets import summary_of, update_sets
 from calibrant._set_results import SetSummary
-from calibrant._settings import checked_numbers
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_numbers
 
 __all__ = ["Intervals", "PredictionSets"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._result import Result
+from calibrant._settings import NanPolicy
 from calibrant.assessment import SourceEstimator, assess
-from calibrant.means import NanPolicy
 
 __all__ = ["LogDecomposition", "log_decomposition"]
 

@@ -10,7 +10,7 @@ from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._labels import class_codes
 from calibrant._score_differences import ScoreDifferences, core_pair, differences_of
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = ["PairedScores"]
 

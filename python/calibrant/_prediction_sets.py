@@ -13,7 +13,7 @@ from calibrant._confidence import CiMethod, by_level, confidence
 from calibrant._coverage_results import Coverage, SizeStratifiedCoverage, size_groups
 from calibrant._labels import _is_missing, class_codes
 from calibrant._set_results import SetSize, SetSummary
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = [
     "class_sets",

@@ -11,7 +11,7 @@ from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._draws import arranged, checked_index, checked_seed
 from calibrant._rank_calibration import RankCalibration, RankKind, from_counts
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = ["Ranks"]
 

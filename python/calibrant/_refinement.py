@@ -7,9 +7,8 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._cumulative_tests import WalkTests
 from calibrant._labels import class_codes
-from calibrant._settings import checked_count
+from calibrant._settings import NanPolicy, check_nan_policy, checked_count
 from calibrant._test_result import TestResult
-from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = ["Refinement"]
 

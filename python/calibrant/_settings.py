@@ -6,11 +6,13 @@ import math
 import numbers
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 __all__ = [
+    "NanPolicy",
+    "check_nan_policy",
     "checked_callable",
     "checked_choice",
     "checked_count",
@@ -19,6 +21,8 @@ __all__ = [
     "checked_numbers",
     "checked_text",
 ]
+
+NanPolicy = Literal["raise", "omit"]
 
 
 def checked_choice(value: Any, name: str, allowed: Sequence[Any]) -> Any:
@@ -84,3 +88,8 @@ def checked_callable(value: Any, name: str) -> Any:
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be callable, got {value!r}")
     return value
+
+
+def check_nan_policy(nan_policy: str) -> bool:
+    """Return whether rows with missing values are to be dropped."""
+    return bool(checked_choice(nan_policy, "nan_policy", ("raise", "omit")) == "omit")

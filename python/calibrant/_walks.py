@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant._settings import checked_count
+from calibrant._settings import NanPolicy, check_nan_policy, checked_count
 from calibrant._subsets import subset_codes
-from calibrant.means import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

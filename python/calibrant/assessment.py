@@ -32,7 +32,7 @@ from calibrant import _core
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes, n_classes
 from calibrant._result import Result
-from calibrant._settings import checked_flag
+from calibrant._settings import NanPolicy, check_nan_policy, checked_flag
 from calibrant._verdict import (
     angle_of,
     angle_tolerance,
@@ -40,7 +40,7 @@ from calibrant._verdict import (
     too_many_bins,
     verdict_of,
 )
-from calibrant.means import NanPolicy, RiskProfile, check_nan_policy
+from calibrant.means import RiskProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ from calibrant._labels import class_codes
 from calibrant._result import Result
 from calibrant._score_differences import SCORES, Difference, ScoreDifferences
 from calibrant._scorecard_stream import Scorecard
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from calibrant._paired_stream import PairedScores

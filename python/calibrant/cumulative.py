@@ -23,9 +23,9 @@ from calibrant import _core
 from calibrant._cumulative_tests import CumulativeTests, cumulative_tests, ks_test, kuiper_test
 from calibrant._inputs import resolve
 from calibrant._labels import class_codes
+from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant._test_result import ClasswiseTestResult, GroupwiseTestResult, TestResult
 from calibrant._walks import CumulativeDifferences, cumulative_differences
-from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
 
 __all__ = [

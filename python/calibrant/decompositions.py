@@ -18,9 +18,8 @@ from calibrant import _core
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant._settings import checked_choice, checked_flag
+from calibrant._settings import NanPolicy, check_nan_policy, checked_choice, checked_flag
 from calibrant.calibration import Strategy
-from calibrant.means import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -26,9 +26,14 @@ from calibrant._forecast_rows import (
     rows_of,
 )
 from calibrant._inputs import read_numbers
-from calibrant._settings import checked_choice, checked_count, checked_number
+from calibrant._settings import (
+    NanPolicy,
+    check_nan_policy,
+    checked_choice,
+    checked_count,
+    checked_number,
+)
 from calibrant._sliced_energy import SlicedEnergyScore
-from calibrant.means import NanPolicy, check_nan_policy
 
 __all__ = [
     "SlicedEnergyScore",

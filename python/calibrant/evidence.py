@@ -17,6 +17,7 @@ from calibrant._evidence_rows import add_batch
 from calibrant._rank_results import RankCalibration
 from calibrant._saved import Saved, state_bytes
 from calibrant._settings import (
+    NanPolicy,
     checked_callable,
     checked_count,
     checked_flag,
@@ -25,7 +26,7 @@ from calibrant._settings import (
 )
 from calibrant.io import Missing, Scan, scan
 from calibrant.io._batches import Batch
-from calibrant.means import SPECTRUM_POWERS, NanPolicy
+from calibrant.means import SPECTRUM_POWERS
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -37,7 +37,7 @@ from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, requir
 from calibrant._interval_summary import IntervalLevel, IntervalSummary
 from calibrant._prediction_sets import set_coverage, set_size, set_summary
 from calibrant._set_results import SetSize, SetSummary
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = [
     "Coverage",

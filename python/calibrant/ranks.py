@@ -18,8 +18,7 @@ from calibrant import _core, _inputs
 from calibrant._draws import arranged, checked_index, checked_seed
 from calibrant._pit import pit_values, rank_pit_values
 from calibrant._rank_calibration import RankCalibration, rank_calibration
-from calibrant._settings import checked_callable
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_callable
 
 __all__ = [
     "RankCalibration",

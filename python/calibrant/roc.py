@@ -17,9 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._labels import class_codes
 from calibrant._result import Result
-from calibrant._settings import checked_choice
+from calibrant._settings import NanPolicy, check_nan_policy, checked_choice
 from calibrant._walks import check_max_points
-from calibrant.means import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from calibrant._groups import group_codes
 from calibrant._labels import class_codes
 from calibrant._result import Result, for_json, json_key
 from calibrant._scorecard_table import ROWS
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

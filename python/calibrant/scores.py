@@ -27,14 +27,13 @@ from calibrant._inputs import read_numbers
 from calibrant._labels import class_codes
 from calibrant._log_decomposition import LogDecomposition, log_decomposition
 from calibrant._result import Result
-from calibrant._settings import checked_count
+from calibrant._settings import NanPolicy, check_nan_policy, checked_count
 from calibrant.decompositions import (
     BrierDecomposition,
     CorpDecomposition,
     MurphyDecomposition,
     brier_decomposition,
 )
-from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.scorecards import Estimate, Scorecard, scorecard
 
 __all__ = [

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._labels import class_codes
-from calibrant.means import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy
 
 __all__ = ["smooth_calibration_error"]
 

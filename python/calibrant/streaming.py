@@ -21,6 +21,7 @@ from calibrant._coverage_hsic_stream import CoverageHSIC
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._grouped import Grouped
 from calibrant._interval_stream import Intervals, PredictionSets
+from calibrant._mean_sums import core_profile
 from calibrant._paired_stream import PairedScores
 from calibrant._rank_stream import Ranks
 from calibrant._refinement import Refinement
@@ -86,7 +87,7 @@ class RiskProfile(EventAccumulator[_core.RiskProfile]):
     _State = _core.RiskProfile
 
     def __init__(self, *, powers: Sequence[float] = (), q_lim: float = 0.0) -> None:
-        self._state = means.core_profile(powers, q_lim, first=means.NAMED_POWERS)
+        self._state = core_profile(powers, q_lim, first=means.NAMED_POWERS)
 
     def result(self) -> means.RiskProfile:
         """Return the means of the rows so far.

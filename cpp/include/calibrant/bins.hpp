@@ -20,6 +20,9 @@
 
 namespace calibrant {
 
+class Reader;
+class Writer;
+
 inline constexpr std::size_t most_bins = 1'000'000;
 
 // Edges k / n_bins, each correctly rounded; 1 <= n_bins <= most_bins, here and below.
@@ -36,6 +39,10 @@ public:
 
     // The bin of each of n scores in [0, 1]; other values land in some bin, harmlessly.
     void locate(const double* scores, std::size_t n, std::uint32_t* bins) const;
+
+    // The edges, in a state.
+    void write(Writer& out) const;
+    static Bins read(Reader& in);
 
 private:
     struct Lookup {

@@ -113,6 +113,16 @@ std::string seal(Kind kind, std::uint16_t version, const Writer& payload);
 // looks into bytes. Throws CorruptState, saying what was expected and what was found.
 Reader open(std::string_view bytes, Kind expected, std::uint16_t newest_version);
 
+// What make() returns; parameters that it refuses are those of a malformed state.
+template <class Make>
+[[nodiscard]] auto make_from_state(const Make& make) {
+    try {
+        return make();
+    } catch (const std::invalid_argument& error) {
+        throw CorruptState(std::string("malformed state: ") + error.what());
+    }
+}
+
 // The accumulator of bytes from anywhere. As State::from_bytes, but whatever is wrong with them is
 // a CorruptState: also sums too many powers of two apart to be compared, which no rows have.
 template <class State>

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -15,6 +16,10 @@
 #include "calibrant/column.hpp"
 
 namespace calibrant {
+
+[[nodiscard]] inline bool is_weight(double w) {
+    return w >= 0.0 && w <= std::numeric_limits<double>::max();
+}
 
 class InvalidInput : public std::invalid_argument {
 public:
@@ -54,6 +59,9 @@ struct Row {
 // again, because its code no longer says what the user wrote.
 [[noreturn]] void refuse_label(std::string_view argument, const Column& labels, const Row& where,
                                std::size_t n_classes);
+
+// Of y_proba, from batch to batch.
+void require_same_columns(std::uint64_t so_far, std::uint64_t now);
 
 void require_same_length(std::string_view first, std::size_t first_length, std::string_view second,
                          std::size_t second_length);

@@ -28,6 +28,9 @@ struct ScaledDoubleDouble {
 // a / b for b > 0; the value lies in [sqrt(1/2), sqrt(2)), or is 0.
 ScaledDoubleDouble divide(Scaled a, Scaled b);
 
+// a / b for b > 0, of moderate size; the high part is the quotient, rounded once.
+[[nodiscard]] DoubleDouble quotient(const ExactSum& a, const ExactSum& b);
+
 // a / b, rounded once; NaN where b is 0.
 double mean(const ExactSum& a, const ExactSum& b);
 double mean(Scaled a, Scaled b);

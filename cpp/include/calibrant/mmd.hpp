@@ -23,15 +23,16 @@
 #include <vector>
 
 #include "calibrant/column.hpp"
+#include "calibrant/mmd_kernels.hpp"
 #include "calibrant/parallel.hpp"
 
 namespace calibrant {
 
 enum class MmdKernel : std::uint8_t { gaussian, laplace, polynomial };
 
-// A row of a panel of points (mmd_kernels.hpp).
+// A row of a panel of points.
 struct alignas(64) PanelRow {
-    double at[8] = {};
+    double at[panel_points] = {};
 };
 
 // Rows [begin, begin + count) of a column.
@@ -55,7 +56,7 @@ public:
     }
     [[nodiscard]] const double* line() const { return panels_[0].at; }  // of dimension 1
     [[nodiscard]] double coordinate(std::size_t i, std::size_t k) const {
-        return panels_[i / 8 * dimension_ + k].at[i % 8];
+        return panels_[i / panel_points * dimension_ + k].at[i % panel_points];
     }
     // These points alone, as if all were of x.
     [[nodiscard]] PooledPoints some(const std::vector<std::uint32_t>& index) const;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <vector>
 
 #include "calibrant/kernels.hpp"
@@ -11,10 +10,6 @@
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
-
-[[nodiscard]] inline bool is_weight(double w) {
-    return w >= 0.0 && w <= std::numeric_limits<double>::max();
-}
 
 // Calls visit(worker, row, block) for all n rows, in chunks on several threads; the block holds
 // those from `row` on that are not omitted. Throws as for_each_chunk does; a chunk that holds a bad

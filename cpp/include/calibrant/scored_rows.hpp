@@ -85,6 +85,18 @@ private:
     std::vector<std::int32_t> pair_hits_;
 };
 
+// Loads events [begin, end) block by block and calls visit(row), the number of the block's first.
+// Returns false, at once, if one of them is bad.
+template <class Visit>
+[[nodiscard]] bool load_each(ScoredBlock& block, const ScoredRows& rows, std::size_t begin,
+                             std::size_t end, const Visit& visit) {
+    for (std::size_t row = begin; row < end; row += block.most_rows()) {
+        if (!block.load(rows, row, std::min(block.most_rows(), end - row))) return false;
+        visit(row);
+    }
+    return true;
+}
+
 // How many rows a worker takes at a time.
 [[nodiscard]] inline std::size_t chunk_rows(const ScoredRows& rows) {
     return std::max<std::size_t>(chunk_values / rows.events.y_proba.width, 1);
@@ -99,12 +111,8 @@ void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, cons
         for_each_chunk(rows.size(), chunk, workers, poll,
                        [&](std::size_t worker, std::size_t begin, std::size_t end) {
                            ScoredBlock block(rows);
-                           for (std::size_t row = begin; row < end; row += block.most_rows()) {
-                               const std::size_t count = std::min(block.most_rows(), end - row);
-                               if (!block.load(rows, row, count)) return false;
-                               visit(worker, row, block);
-                           }
-                           return true;
+                           return load_each(block, rows, begin, end,
+                                            [&](std::size_t row) { visit(worker, row, block); });
                        });
     if (failed != npos) {
         refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);

@@ -73,6 +73,11 @@ private:
     std::uint64_t deposits_ = 0;
 };
 
+[[nodiscard]] inline ExactSum difference(ExactSum a, const ExactSum& b) {
+    a.subtract(b);
+    return a;
+}
+
 [[noreturn]] void throw_fixed_sum_overflow();
 
 // Throws std::overflow_error, and keeps its total, where 128 bits do not suffice.

@@ -10,8 +10,8 @@ import click
 from calibrant.commands._table import level_option, progress_bar, role_options, show_notes
 
 if TYPE_CHECKING:
+    from calibrant._settings import NanPolicy
     from calibrant.io import Scan
-    from calibrant.means import NanPolicy
 
 __all__ = ["command"]
 

@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike
 from calibrant._labels import class_codes
 from calibrant._score_differences import SCORES
 from calibrant._scorecard_table import ROWS
-from calibrant._settings import checked_text
+from calibrant._settings import NanPolicy, check_nan_policy, checked_text
 from calibrant.comparison import Comparison, compare, without_gaps
 from calibrant.evidence import Evidence
-from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.plotting import (
     CumulativeDifferencesDisplay,
     Display,

@@ -7,8 +7,8 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from calibrant._labels import class_codes
+from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant.evidence import EVERYTHING, Evidence
-from calibrant.means import NanPolicy, check_nan_policy
 from calibrant.report._report import Report
 from calibrant.roc import n_columns
 

@@ -1,0 +1,30 @@
+// Numbers of the core as NumPy arrays.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <vector>
+
+#include "unlocked.hpp"
+
+namespace calibrant::bindings {
+
+namespace py = pybind11;
+
+template <class Value>
+py::array_t<Value> as_array(const std::vector<Value>& values) {
+    return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+// value(bin) of each bin of an accumulator.
+template <class Binned, class Value>
+py::array_t<double> column_of(const Binned& self, const Value& value) {
+    py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
+    double* at = out.mutable_data();
+    run_standard([&] {
+        for (const auto& bin : self.table()) *at++ = value(bin);
+    });
+    return out;
+}
+
+}  // namespace calibrant::bindings
