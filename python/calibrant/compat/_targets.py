@@ -273,7 +273,7 @@ def _hot_columns(indicators: NDArray[Any]) -> NDArray[Any]:
             f"y_true of shape (n, k) must have one 1 in each row, found "
             f"{indicators[wrong[0]].tolist()} at row {wrong[0]}"
         )
-    return hot.argmax(axis=1)
+    return np.asarray(hot.argmax(axis=1))
 
 
 def _warn_of_sums(y_proba: NDArray[Any]) -> None:
