@@ -4,6 +4,7 @@ calibrant scores probabilities exactly, in a stream, and to the same last bit ho
 work is split.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from calibrant import _main_interpreter  # noqa: F401 (before the core is loaded)
@@ -155,6 +156,33 @@ from calibrant.scores import (
 from calibrant.smooth import smooth_calibration_error
 
 if TYPE_CHECKING:
+    from calibrant import (
+        compat as compat,
+    )
+    from calibrant import (
+        distributed as distributed,
+    )
+    from calibrant import (
+        drift as drift,
+    )
+    from calibrant import (
+        evidence as evidence,
+    )
+    from calibrant import (
+        io as io,
+    )
+    from calibrant import (
+        plotting as plotting,
+    )
+    from calibrant import (
+        report as report,
+    )
+    from calibrant import (
+        sequential as sequential,
+    )
+    from calibrant import (
+        telemetry as telemetry,
+    )
     from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
 
 # LearnPlusPlus is there, too, where scikit-learn is installed.
@@ -304,7 +332,20 @@ __all__ = [
 ]
 
 
+#: Modules that are imported when they are first asked for.
+_ON_DEMAND = (
+    "compat", "distributed", "drift", "evidence", "io", "plotting", "report", "sequential",
+    "telemetry",
+)  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
+    if name in _ON_DEMAND:
+        return importlib.import_module(f"{__name__}.{name}")
     if name == "LearnPlusPlus":
         return ensemble.LearnPlusPlus
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ON_DEMAND})

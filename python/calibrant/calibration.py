@@ -385,3 +385,11 @@ def classwise_ece(
             codes, y_proba, sample_weight, omit, edges, number, code, debias
         )
     return float(errors.mean()) if checked_flag(average, "average") else errors
+
+
+def __getattr__(name: str) -> Any:
+    if name != "conventions":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from calibrant.conventions import conventions  # which is built on this module
+
+    return conventions
