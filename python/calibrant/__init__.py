@@ -156,33 +156,15 @@ from calibrant.scores import (
 from calibrant.smooth import smooth_calibration_error
 
 if TYPE_CHECKING:
-    from calibrant import (
-        compat as compat,
-    )
-    from calibrant import (
-        distributed as distributed,
-    )
-    from calibrant import (
-        drift as drift,
-    )
-    from calibrant import (
-        evidence as evidence,
-    )
-    from calibrant import (
-        io as io,
-    )
-    from calibrant import (
-        plotting as plotting,
-    )
-    from calibrant import (
-        report as report,
-    )
-    from calibrant import (
-        sequential as sequential,
-    )
-    from calibrant import (
-        telemetry as telemetry,
-    )
+    from calibrant import compat as compat
+    from calibrant import distributed as distributed
+    from calibrant import drift as drift
+    from calibrant import evidence as evidence
+    from calibrant import io as io
+    from calibrant import plotting as plotting
+    from calibrant import report as report
+    from calibrant import sequential as sequential
+    from calibrant import telemetry as telemetry
     from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
 
 # LearnPlusPlus is there, too, where scikit-learn is installed.
