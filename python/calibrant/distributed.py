@@ -389,4 +389,4 @@ def _check_fan_in(fan_in: int) -> None:
 
 def _require_iterable(value: Any, name: str) -> None:
     if not hasattr(value, "__iter__") or isinstance(value, (str, bytes, Mapping)):
-        raise TypeError(f"{name} must be one after the other, got {type(value).__name__}")
+        raise TypeError(f"{name} must be an iterable, such as a list, got {type(value).__name__}")
