@@ -60,6 +60,9 @@ def size_text(n: int) -> str:
 
 
 def time_text(seconds: float) -> str:
+    """1.5 ms; nothing for what was not measured, here and below."""
+    if math.isnan(seconds):
+        return ""
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
         if seconds >= scale:
             return f"{number(seconds / scale)} {unit}"
@@ -67,10 +70,14 @@ def time_text(seconds: float) -> str:
 
 
 def number(x: float) -> str:
+    if math.isnan(x):
+        return ""
     return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
 
 
 def memory_text(size: float) -> str:
+    if math.isnan(size):
+        return ""
     return f"{size / 1e6:,.0f} MB" if size >= 1e6 else f"{size / 1e6:.1f} MB"
 
 

@@ -55,6 +55,14 @@ def test_all_answers(checked):
             assert record["answer"].startswith(("equal to", "differs: ")), record
 
 
+def test_what_was_not_measured_is_an_empty_cell():
+    from bench import tables
+
+    for text in (tables.time_text, tables.number, tables.memory_text):
+        assert text(float("nan")) == ""
+    assert tables.time_text(1.5e-3) == "1.5 ms"
+
+
 def test_losses_come_first(checked):
     _, folder = checked
     page = (folder / "docs/performance.md").read_text(encoding="utf-8")

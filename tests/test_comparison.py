@@ -89,7 +89,9 @@ def test_which_is_better():
     d = result.differences["good", "bold"]
     assert (d.brier.better, d.log.better, d.spherical.better) == ("first",) * 3
     assert (d.hit_rate.value, d.hit_rate.better, d.hit_rate.pvalue) == (0.0, "", 1.0)
-    assert result.verdicts() == ["good is better by Brier score, log score and spherical score."]
+    assert result.verdicts() == [
+        "good is better than bold by Brier score, log score and spherical score."
+    ]
     swapped = calibrant.compare(y, {"bold": bold, "good": p}).differences["bold", "good"]
     assert (swapped.brier.better, swapped.brier.value) == ("second", -d.brier.value)
     same = calibrant.compare(y, {"a": p, "b": p})

@@ -131,10 +131,10 @@ def test_missing_probabilities_of_the_curve():
         sklearn.calibration_curve(Y, spoiled(P, nan))
 
 
-def test_labels_of_two_dimensions():
-    for function in (sklearn.log_loss, sklearn.d2_log_loss_score):
-        with pytest.raises(ValueError, match="1d array"):
-            function([[0, 1], [1, 0]], [0.5, 0.5])
+def test_several_labels_a_row():
+    for function in (sklearn.log_loss, sklearn.d2_log_loss_score, sklearn.d2_brier_score):
+        with pytest.raises(ValueError, match=r"one 1 in each row, found \[1, 1\] at row 1"):
+            function([[0, 1], [1, 1]], [[0.5, 0.5], [0.5, 0.5]])
 
 
 def test_lists_are_arrays():

@@ -28,6 +28,16 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
     assert {name.split(".")[0] for name in run(script).split()} <= allowed
 
 
+def test_modules_are_there_when_they_are_asked_for():
+    script = (
+        "import calibrant, sys; old = set(sys.modules); names = set(dir(calibrant)); "
+        "print('calibrant.report' in old, names >= {'report', 'drift', 'telemetry'}, "
+        "calibrant.report.report.__name__, calibrant.compat.mapie.__name__, "
+        "calibrant.drift.drift.__name__, 'matplotlib' in sys.modules)"
+    )
+    assert run(script) == "False True report calibrant.compat.mapie drift False\n"
+
+
 def test_import_does_not_read_package_metadata():
     script = "import sys, numpy; sys.modules['importlib.metadata'] = None; import calibrant"
     run(script)

@@ -71,6 +71,10 @@ def write_csv(columns, path):
     pa.csv.write_csv(pa.table(columns), path)
 
 
+def write_semicolons(columns, path):
+    pa.csv.write_csv(pa.table(columns), path, pa.csv.WriteOptions(delimiter=";"))
+
+
 def write_tsv(columns, path):
     pa.csv.write_csv(pa.table(columns), path, pa.csv.WriteOptions(delimiter="\t"))
 
@@ -93,6 +97,7 @@ WRITERS = {
     "table.arrows": write_ipc_stream,
     "table.csv": write_csv,
     "table.tsv": write_tsv,
+    "semicolons.csv": write_semicolons,
     "table.npy": write_npy,
     "table.npz": write_npz,
 }
@@ -454,11 +459,18 @@ def test_intervals_beside_probabilities():
         ({"low": "a", "high": "b"}, r"say the level of each interval with level"),
         ({"low": "a"}, "as many columns with low as with high"),
         ({"low": "a", "high": "c", "level": 0.9}, "no column 'c'"),
+        ({"level": 0.9}, r"name them with low and high \(--low, --high\) \(there are: y, a, b\)"),
     ],
 )
 def test_intervals_that_are_not_complete(options, message):
     with pytest.raises(ValueError, match=message):
         scan({"y": [1.0], "a": [0.0], "b": [1.0]}, **options)
+
+
+def test_groups_without_probabilities_are_refused():
+    table = {"y": [1.0], "low_90": [0.0], "high_90": [1.0], "site": ["north"]}
+    with pytest.raises(ValueError, match=r"groups are compared by their prob.*leave out group"):
+        Evidence.of(table, group="site")
 
 
 def test_crossed_bounds_are_named_by_their_columns():

@@ -428,6 +428,34 @@ def test_verdicts(boldness, kind):
     assert report(*rows(20_000, boldness)).verdict.kind == kind
 
 
+def test_scores_that_are_all_too_high_are_not_called_calibrated():
+    rng = np.random.default_rng(1)
+    p = rng.random(5_000)
+    y = rng.random(5_000) < p**1.2
+    assert calibrant.assess(y, p).verdict.startswith("calibrated")  # the angle does not see it
+    verdict = report(y, p).verdict
+    assert verdict.kind == "miscalibrated"
+    assert "more than chance explains" in verdict.sentence
+
+
+@pytest.mark.parametrize("make", [rows, classes])
+def test_rows_without_a_group_are_in_no_part(make):
+    y, p = make(1200)
+    groups = np.array(["a", "b", None], object)[np.arange(1200) % 3]
+    known = groups != None  # noqa: E711  element by element
+    gather = ("spectrum", "assessment")
+    some, all_rows = Evidence(gather=gather), Evidence(gather=gather)
+    some.update(y[known], p[known])
+    all_rows.update(y, p, groups=groups, nan_policy="omit")
+    for part in ("scorecard", "spectrum", "assessment"):
+        found, expected = getattr(all_rows, part), getattr(some, part)
+        assert (found.n, found.n_omitted) == (800, 400)
+        if part != "assessment":
+            assert found.result().to_dict() | {"n_omitted": 0} == expected.result().to_dict()
+        else:
+            assert found.result().model.accuracy == expected.result().model.accuracy
+
+
 def test_why_there_is_no_roc_curve():
     section = next(s for s in report([1, 1], [0.5, 0.75]).sections if s.name == "roc")
     assert section.figures == ()

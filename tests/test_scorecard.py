@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import struct
@@ -20,6 +21,7 @@ import reference
 import strategies
 from calibrant import Estimate, scorecard, streaming
 from calibrant._core import _testing
+from calibrant._scorecard_table import ROWS
 from cards import binary, check_stream, classes
 
 # The same bits as the functions for one number
@@ -204,6 +206,21 @@ def test_undefined_numbers_say_why():
     assert "undefined" in text
     assert "Brier skill: all rows are of one class" in text
     assert "nan" not in (text + card._repr_html_()).lower()
+
+
+def test_certain_bounds_are_told_from_confidence_intervals():
+    total = streaming.Scorecard()
+    total.update(*binary(1000))
+    lines = {line.split("  ")[1]: line for line in repr(total.result()).splitlines()[1:]}
+    assert total.result().ks.method == "certified"
+    assert " to " not in lines["KS"]  # its ends look alike
+    wide = dataclasses.replace(total.result(), ks=Estimate(1.5, 1.5, 1.75, "certified"))
+    assert "1.50000  surely 1.50000 to 1.75000  0 is" in repr(wide)
+    hints = [row[2] for row in ROWS.values()]
+    starts = {
+        line.index(hint) for hint, line in zip(hints, repr(wide).splitlines()[1:], strict=True)
+    }
+    assert len(starts) == 1
 
 
 def test_one_row_has_no_interval():

@@ -322,13 +322,37 @@ def test_bad_timestamps(every, stamps, message):
         (60, ["a", "b"], "timestamps must be numbers"),
         (60, np.array(["2026", "2027"], "datetime64[s]"), "timestamps must be numbers"),
         (HOUR, [1.0, 2.0], "timestamps must be dates"),
-        (HOUR, [dt.datetime.now(dt.UTC)] * 2, "time zone"),
+        (HOUR, [dt.datetime.now(dt.UTC), dt.datetime(2026, 1, 1)], "time zone or none.*row 1"),
         (60, None, "timestamps are missing"),
     ],
 )
 def test_timestamps_of_another_kind(every, stamps, message):
     with pytest.raises(TypeError, match=message):
         Windowed(Scores, every=every).update([1, 0], [0.5, 0.5], timestamps=stamps)
+
+
+@pytest.mark.parametrize("library", ["datetime", "pandas", "pandas index", "polars", "pyarrow"])
+def test_moments_are_counted_in_utc(library):
+    zone = dt.timezone(dt.timedelta(hours=5, minutes=30))
+    moments = [dt.datetime(2026, 1, 1, 0, 15, tzinfo=zone), dt.datetime(2026, 1, 1, tzinfo=dt.UTC)]
+    naive = [dt.datetime(2025, 12, 31, 18, 45), dt.datetime(2026, 1, 1)]
+    if library.startswith("pandas"):
+        pandas = pytest.importorskip("pandas")
+        moments = pandas.to_datetime(moments, utc=True).tz_convert("Asia/Kolkata")
+        moments = pandas.Series(moments) if library == "pandas" else moments
+    elif library == "polars":
+        polars = pytest.importorskip("polars")
+        moments = polars.Series(moments, dtype=polars.Datetime("us", "Asia/Kolkata"))
+    elif library == "pyarrow":
+        pyarrow = pytest.importorskip("pyarrow")
+        moments = pyarrow.array(moments, pyarrow.timestamp("ms", "Asia/Kolkata"))
+    found, expected = Windowed(Scores, every=HOUR), Windowed(Scores, every=HOUR)
+    found.update([1, 0], [0.5, 0.25], timestamps=moments)
+    expected.update([1, 0], [0.5, 0.25], timestamps=naive)
+    assert found == expected
+    assert Windowed(Scores, every=HOUR, origin=dt.datetime(2026, 1, 5, tzinfo=dt.UTC)) == Windowed(
+        Scores, every=HOUR, origin=dt.datetime(2026, 1, 5)
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,9 +24,14 @@ NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
 def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, first_pair: int) -> None:
     """Add rows to all accumulators; if some are refused, some accumulators may have them."""
+    omit = check_nan_policy(nan_policy)
+    groups = None
+    if batch.y_proba is not None and batch.groups is not None:
+        groups = group_codes(batch.groups, omit=omit)
+        batch = _without_strays(batch, groups[0])
     y_true, weight = batch.y_true, batch.sample_weight
     if batch.y_proba is not None:
-        _add_scores(evidence, batch, check_nan_policy(nan_policy))
+        _add_scores(evidence, batch, omit, groups)
         for part in (evidence.spectrum, evidence.assessment):
             if part is not None:
                 part.update(y_true, batch.y_proba, sample_weight=weight, nan_policy=nan_policy)
@@ -42,16 +48,26 @@ def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, first_pai
         )
 
 
-def _add_scores(evidence: Evidence, batch: Batch, omit: bool) -> None:
+def _without_strays(batch: Batch, codes: np.ndarray) -> Batch:
+    """Rows without a key lose their label, so that all parts leave out the same rows."""
+    strays = codes < 0
+    if not strays.any():
+        return batch
+    y_true = np.asarray(batch.y_true, np.float64)
+    if y_true.shape != strays.shape:  # refused where the rows are counted
+        return batch
+    return replace(batch, y_true=np.where(strays, np.nan, y_true))
+
+
+def _add_scores(
+    evidence: Evidence, batch: Batch, omit: bool, groups: tuple[np.ndarray, list[Any]] | None
+) -> None:
     y_true, weight = batch.y_true, batch.sample_weight
     state = evidence.scorecard._state
-    if batch.groups is None:
-        state.update(y_true, batch.y_proba, weight, omit)
-        return
-    codes, keys = group_codes(batch.groups, omit=omit)
-    if (codes < 0).any():  # rows without a key are left out
-        y_true = np.where(codes < 0, np.nan, np.asarray(y_true, np.float64))
     state.update(y_true, batch.y_proba, weight, omit)
+    if groups is None:
+        return
+    codes, keys = groups
     of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
     parts = of_group.by_group(y_true, batch.y_proba, weight, omit, codes, len(keys))
     for key, part in zip(keys, parts[:-1], strict=True):

@@ -167,4 +167,4 @@ def _only(table: Any, columns: Sequence[str]) -> Any:
 def require_iterable(value: Any, name: str) -> None:
     """Refuse one table where several are asked for."""
     if not hasattr(value, "__iter__") or isinstance(value, (str, bytes, Mapping)):
-        raise TypeError(f"{name} must be one after the other, got {type(value).__name__}")
+        raise TypeError(f"{name} must be an iterable, such as a list, got {type(value).__name__}")

@@ -21,6 +21,15 @@ def for_json(x: Any) -> Any:
     return str(x) if isinstance(x, float) and math.isinf(x) else x
 
 
+def _finite(value: Any) -> Any:
+    """Return it with NaN as None and infinities as text."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(_finite(item) for item in value)
+    return None if isinstance(value, float) and math.isnan(value) else for_json(value)
+
+
 def json_key(key: Any) -> Any:
     """Return the key of a group as JSON has it; what it has no word for becomes text."""
     return for_json(key) if isinstance(key, (bool, int, float, str)) else str(key)
@@ -54,8 +63,12 @@ class Result:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by name, ready for JSON; nested results become nested dicts."""
-        return dataclasses.asdict(self)
+        """Return the fields by name, ready for JSON; nested results become nested dicts.
+
+        What is undefined is None, and an infinite value the text "inf".
+        """
+        fields: dict[str, Any] = _finite(dataclasses.asdict(self))
+        return fields
 
     def __repr__(self) -> str:
         # Six digits, to be read; the attributes have them all. Fields that still have
@@ -74,7 +87,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, Result):
         return value.to_dict()
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return _finite(value)
 
 
 class ArraysResult(Result):

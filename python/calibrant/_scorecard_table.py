@@ -14,7 +14,7 @@ __all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint", "number_text"]
 ROWS = {
     "base_rate": ("base rate", "Wilson", "frequency of class 1"),
     "hit_rate": ("hit rate", "Wilson", "right at p >= 1/2; 1 is perfect"),
-    "decisiveness": ("decisiveness", "CLT", "arithmetic mean of q; 1 is perfect"),
+    "decisiveness": ("decisiveness", "CLT", "mean of q, the probability of what happened"),
     "accuracy": ("accuracy", "delta", "geometric mean of q; 1 is perfect"),
     "robustness": ("robustness", "delta", "-2/3 mean of q; 1 is perfect"),
     "brier": ("Brier score", "CLT", "0 is perfect"),
@@ -62,9 +62,10 @@ _LINE = "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)
 def as_text(card: Scorecard) -> str:
     """Return an aligned table, with what is undefined explained below."""
     lines = [_title(card)]
-    for name, estimate in card:
-        value, interval = _digits(estimate)
-        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<18}  {hint(card, name)}"
+    cells = {name: _digits(estimate) for name, estimate in card}
+    width = max(len(interval) for _, interval in cells.values())
+    for name, (value, interval) in cells.items():
+        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<{width}}  {hint(card, name)}"
         lines.append(line.rstrip())
     lines += [f"    {why}" for why in _notes(card)]
     if card.groups:
@@ -131,11 +132,17 @@ def _group_rows(card: Scorecard) -> list[list[str]]:
 
 
 def _digits(estimate: Estimate) -> tuple[str, str]:
-    """Value and interval as text, to be read; the attributes have all digits."""
+    """Value and interval as text, to be read; the attributes have all digits.
+
+    A certified interval has no confidence level. It is shown where its ends look different.
+    """
     value = "undefined" if estimate.value is None else number_text(estimate.value)
     if estimate.low is None or estimate.high is None:
         return value, ""
-    return value, f"{number_text(estimate.low)} to {number_text(estimate.high)}"
+    low, high = number_text(estimate.low), number_text(estimate.high)
+    if estimate.method != "certified":
+        return value, f"{low} to {high}"
+    return value, "" if low == high else f"surely {low} to {high}"
 
 
 def number_text(x: float) -> str:
@@ -164,7 +171,8 @@ def _html_table(rows: list[list[str]]) -> str:
 
 def _html_cell(text: str, is_name: bool) -> str:
     indent = "1.8em" if text.startswith(" ") else ".6em"
-    is_words = any(c.isalpha() for c in text.replace(" to ", "").replace("e", ""))
+    numbers = text.removeprefix("surely ").replace(" to ", "").replace("e", "")
+    is_words = any(c.isalpha() for c in numbers)
     align = "left" if is_name or (is_words and text not in ("undefined", "inf")) else "right"
     style = f"padding:.1em .6em .1em {indent};text-align:{align}"
     return f'<td style="{style}">{html.escape(text.strip())}</td>'

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from calibrant import _core
-from calibrant._result import Result, json_key
+from calibrant._result import Result, json_key, plain
 
 __all__ = ["ClasswiseTestResult", "GroupwiseTestResult", "TestResult", "holm"]
 
@@ -108,8 +108,8 @@ class GroupwiseTestResult(TestResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; groups are a list of dicts with a ``key``."""
-        plain = {f.name: getattr(self, f.name) for f in fields(TestResult)}
-        plain["groups"] = [
+        content = {f.name: plain(getattr(self, f.name)) for f in fields(TestResult)}
+        content["groups"] = [
             {
                 "key": json_key(key),
                 **test.to_dict(),
@@ -117,7 +117,7 @@ class GroupwiseTestResult(TestResult):
             }
             for key, test in self.groups.items()
         ]
-        return plain
+        return content
 
     def __repr__(self) -> str:
         overall = TestResult(**{f.name: getattr(self, f.name) for f in fields(TestResult)})

@@ -67,7 +67,9 @@ class Grid:
 
     def numbers(self, timestamps: Any) -> NDArray[Any]:
         """Return timestamps as int64 or float64, or say which row is wrong."""
-        stamps = np.asarray(timestamps)
+        # A column of pandas with a time zone is in UTC when it is asked for datetime64.
+        has_zone = getattr(getattr(timestamps, "dtype", None), "tz", None) is not None
+        stamps = np.asarray(timestamps, "datetime64[ns]" if has_zone else None)
         if stamps.ndim != 1:
             raise ValueError(f"timestamps must have shape (n,), got shape {stamps.shape}")
         if self.of_dates:
@@ -149,8 +151,16 @@ def _of_dates(stamps: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
-    if any(getattr(stamp, "tzinfo", None) is not None for stamp in stamps):
-        raise TypeError("timestamps have a time zone: convert them to UTC and drop it")
+    zones = [getattr(stamp, "tzinfo", None) is not None for stamp in stamps]
+    if any(zones):  # moments, which windows count in UTC
+        if not all(zones):
+            row = zones.index(not zones[0])
+            raise TypeError(
+                f"timestamps must all have a time zone or none, found {stamps[0]!r} at row 0 and "
+                f"{stamps[row]!r} at row {row}"
+            )
+        in_utc = [stamp.astimezone(dt.UTC).replace(tzinfo=None) for stamp in stamps]
+        stamps = np.array(in_utc, object)
     try:
         return stamps.astype(_MICROSECONDS)
     except (TypeError, ValueError) as error:

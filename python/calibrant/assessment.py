@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._labels import class_codes, n_classes
-from calibrant._result import Result
+from calibrant._result import Result, plain
 from calibrant._settings import NanPolicy, check_nan_policy, checked_flag
 from calibrant._verdict import (
     angle_of,
@@ -122,10 +122,7 @@ class AssessmentBins(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the columns by name as lists, ready for JSON; NaN becomes None."""
-        return {
-            name: [None if x != x else x for x in getattr(self, name).tolist()]
-            for name in self.__dataclass_fields__
-        }
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def __len__(self) -> int:
         return len(self.left)
@@ -192,13 +189,7 @@ class Assessment(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {
-            name: value.to_dict()
-            if isinstance(value, Result)
-            else (None if value != value else value)
-            for name, value in plain.items()
-        }
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def plot(
         self, ax: Axes | None = None, *, name: str | None = None, **options: Any

@@ -100,14 +100,13 @@ def _number(x: float | None) -> str:
 
 def _verdict(pair: tuple[str, str], scores: ScoreDifferences) -> str:
     first, second = pair
-    wins = {"first": first, "second": second}
     parts = []
-    for side, name in wins.items():
+    for side, better, worse in (("first", first, second), ("second", second, first)):
         won = [SCORES[score][0] for score, d in scores if d.better == side]
         if won:
             *others, last = won
             listed = f"{', '.join(others)} and {last}" if others else last
-            parts.append(f"{name} is better by {listed}")
+            parts.append(f"{better} is better than {worse} by {listed}")
     if not parts:
         return f"{first} and {second}: chance may explain all differences."
     return f"{'; '.join(parts)}."
@@ -266,7 +265,7 @@ def compare(
         spherical score    0.21639  0.15972 to 0.27307     bold is better
         hit rate           0.33333  -0.04386 to 0.71053    no clear winner
     <BLANKLINE>
-      bold is better by Brier score, log score and spherical score.
+      bold is better than shy by Brier score, log score and spherical score.
     """
     _require_mapping(probas)
     sums = ComparisonSums(probas, n_bins=n_bins, q_lim=q_lim)

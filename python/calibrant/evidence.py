@@ -198,6 +198,11 @@ class Evidence(Saved):
         """
         checked_callable(progress, "progress")
         rows = table if isinstance(table, Scan) else scan(table, missing=missing, **roles)
+        if rows.roles.group is not None and not rows.roles.prob:
+            raise ValueError(
+                f"{rows.name}: groups are compared by their probabilities, and there are none; "
+                "leave out group (--group), or name the probabilities"
+            )
         if gather and rows.has_classes:
             gather = {*gather, "assessment"}
         if width_edges is None or hsic_bandwidth is None:

@@ -103,7 +103,7 @@ def partial_area(
         x, y = np.append(false[:stop], max_fpr), np.append(true[:stop], last)
         found = float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
     chance = 0.5 * max_fpr**2
-    return 0.5 * (1 + (found - chance) / (max_fpr - chance))
+    return float(0.5 * (1 + (found - chance) / (max_fpr - chance)))
 
 
 def _counted_area(positive: NDArray[np.bool_], score: NDArray[np.float64], max_fpr: float) -> float:

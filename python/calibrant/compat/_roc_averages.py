@@ -175,7 +175,7 @@ def _multiclass(
     if average == "micro":
         indicators = np.asarray(codes[:, None] == np.arange(len(classes)))
         return _multilabel(indicators, score, average, sample_weight, None)
-    weights = None if sample_weight is None else column(sample_weight, "sample_weight")
+    weights = _one_each(sample_weight, len(score))
     columns = [(np.asarray(codes == c), score[:, c]) for c in range(len(classes))]
     return _averaged(columns, average, weights)
 
@@ -210,6 +210,15 @@ def _one_vs_one(codes: NDArray[Any], score: NDArray[Any], average: str | None) -
     return np.average(found, weights=prevalence if average == "weighted" else None)
 
 
+def _one_each(sample_weight: Any, n: int) -> NDArray[Any] | None:
+    if sample_weight is None:
+        return None
+    weights = column(sample_weight, "sample_weight")
+    if len(weights) != n:
+        raise ValueError(f"y_score has {n} rows, sample_weight {len(weights)}")
+    return weights
+
+
 def _averaged(
     columns: list[tuple[NDArray[np.bool_], NDArray[Any]]],
     average: str | None,
@@ -241,7 +250,7 @@ def _multilabel(
 ) -> Any:
     if positive.shape != score.shape:
         raise ValueError(f"y_true has shape {positive.shape}, y_score {score.shape}")
-    weights = None if sample_weight is None else column(sample_weight, "sample_weight")
+    weights = _one_each(sample_weight, len(score))
     if average == "micro":
         repeated = None if weights is None else np.repeat(weights, positive.shape[1])
         return float(_binary(positive.reshape(-1), score.reshape(-1), repeated, max_fpr))

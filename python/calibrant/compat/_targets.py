@@ -234,11 +234,15 @@ def multiclass_target(
     y_true: Any, y_proba: NDArray[Any], sample_weight: Any, labels: Any
 ) -> tuple[Target, NDArray[Any] | None]:
     """Return codes and probabilities of any classification, and the weights."""
-    y = label_column(y_true)
+    indicators = array(y_true, "y_true")
+    is_one_hot = labels is None and indicators.ndim == 2 and indicators.shape[1] > 1
+    y = _hot_columns(indicators) if is_one_hot else label_column(y_true)
     if len(y) != len(y_proba):
         raise ValueError(f"y_true has {len(y)} rows, y_proba {len(y_proba)}")
     weights = sample_weights(sample_weight, len(y))
-    if labels is None:
+    if is_one_hot:
+        classes = np.arange(indicators.shape[1])
+    elif labels is None:
         classes = classes_of(y)
         require_labels(classes)
         if len(classes) == 1:
@@ -256,6 +260,20 @@ def multiclass_target(
         source = "y_true" if labels is None else "labels"
         raise ValueError(f"{source} has {len(classes)} classes, y_proba {n_columns}")
     return Target(codes_of(y, classes), y_proba, n_columns), weights
+
+
+def _hot_columns(indicators: NDArray[Any]) -> NDArray[Any]:
+    """Return the column of the one 1 in each row."""
+    hot = np.asarray(indicators == 1)
+    if not (hot | (indicators == 0)).all():
+        raise ValueError("y_true of shape (n, k) must hold 0 and 1")
+    wrong = np.flatnonzero(hot.sum(axis=1) != 1)
+    if wrong.size:
+        raise ValueError(
+            f"y_true of shape (n, k) must have one 1 in each row, found "
+            f"{indicators[wrong[0]].tolist()} at row {wrong[0]}"
+        )
+    return np.asarray(hot.argmax(axis=1))
 
 
 def _warn_of_sums(y_proba: NDArray[Any]) -> None:

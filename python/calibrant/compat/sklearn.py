@@ -150,7 +150,7 @@ def log_loss(
 
     Parameters
     ----------
-    y_true : array of shape (n,)
+    y_true : array of shape (n,), or (n, k) with one 1 in each row
     y_proba : array of shape (n,), of the larger label, or (n, k)
     normalize : bool
         The mean, or the sum.

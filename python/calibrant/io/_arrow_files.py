@@ -193,17 +193,25 @@ class CsvFile(_File):
     ) -> Any:
         from pyarrow import csv
 
-        suffixes = [suffix.lower() for suffix in self.path.suffixes]
         return csv.open_csv(
             self.name,
             read_options=csv.ReadOptions(block_size=2**22),
-            parse_options=csv.ParseOptions(delimiter="\t" if ".tsv" in suffixes else ","),
+            parse_options=csv.ParseOptions(delimiter=self._separator),
             convert_options=csv.ConvertOptions(
                 include_columns=None if columns is None else list(columns),
                 column_types=types,
                 strings_can_be_null=True,
             ),
         )
+
+    @cached_property
+    def _separator(self) -> str:
+        """A comma; where the first line has none, the semicolon or tab that it has instead."""
+        if ".tsv" in [suffix.lower() for suffix in self.path.suffixes]:
+            return "\t"
+        with self.arrow.input_stream(self.name) as file:  # which also undoes compression
+            line = file.read(2**16).split(b"\n")[0].decode(errors="replace")
+        return next((each for each in ",;\t" if each in line), ",")
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:

@@ -203,6 +203,11 @@ def _find_intervals(
     taken: Collection[str | None],
 ) -> IntervalRoles:
     if not low and not high:
+        if level:
+            raise ValueError(
+                "level (--interval-level) is that of bounds: name them with low and high "
+                f"(--low, --high) {_listing(source)}"
+            )
         return guess_intervals(source.kinds, taken)
     intervals = given_intervals(low or (), high or (), level)
     for name in (*intervals.low, *intervals.high):
@@ -254,8 +259,9 @@ def _guess_prob(
     if named is not None:  # most likely not what was meant, but then the error says what it holds
         return (named,), "guessed from its name"
     raise ValueError(
-        f"{source.name}: cannot tell which column holds the probabilities; name it with prob, "
-        f"or --prob on the command line {_listing(source)}"
+        f"{source.name}: cannot tell which column holds the probabilities; name it with prob "
+        f"(--prob), or the bounds of intervals with low and high (--low, --high) "
+        f"{_listing(source)}"
     )
 
 

@@ -186,9 +186,8 @@ def _of_model(name: str, card: Any, metric: str) -> Number:
 
 def _verdict(compared: Comparison) -> Verdict:
     """Of two models what the comparison says; of more, who wins how often."""
-    pairs = list(compared.differences)
     verdicts = compared.verdicts()
-    if len(pairs) == 1:
+    if len(verdicts) == 1:
         return Verdict("comparison", verdicts[0], "")
     wins = dict.fromkeys(compared.scorecards, 0)
     for (first, second), scores in compared.differences.items():
@@ -201,11 +200,7 @@ def _verdict(compared: Comparison) -> Verdict:
     headline = "No model wins most comparisons."
     if len(best) == 1:
         headline = f"{best[0]} wins {most} of its {of} comparisons."
-    told = (
-        f"{first} against {second}: {text}"
-        for (first, second), text in zip(pairs, verdicts, strict=True)
-    )
-    return Verdict("comparison", headline, " ".join(told))
+    return Verdict("comparison", headline, " ".join(verdicts))
 
 
 def comparison_report(
@@ -283,7 +278,7 @@ def comparison(
     >>> y = [1, 0, 1, 1, 0, 0]
     >>> bold, shy = [0.9, 0.1, 0.8, 0.9, 0.2, 0.1], [0.6, 0.5, 0.6, 0.5, 0.4, 0.5]
     >>> comparison(y, {"bold": bold, "shy": shy}).verdict.headline
-    'bold is better by Brier score, log score and spherical score.'
+    'bold is better than shy by Brier score, log score and spherical score.'
     """
     if not isinstance(probas, Mapping):
         raise TypeError(f"probas must be a dict of arrays by model, got {type(probas).__name__}")

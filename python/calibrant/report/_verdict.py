@@ -131,8 +131,8 @@ def _by_angle(
         return ("calibrated" if card.ece.value == 0.0 else kind), why
     if assessment.tolerance >= 45.0:
         return "undefined", why
-    if kind == "calibrated" and "off in another way" in why:
-        return "miscalibrated", why
+    if kind == "calibrated" and ("off in another way" in why or ks.pvalue.value < SIGNIFICANT):
+        return "miscalibrated", why  # the angle sees too much or too little confidence only
     return kind, why
 
 
