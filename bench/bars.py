@@ -67,9 +67,7 @@ BARS = (
         ratio("top_label_ece, 10 classes", 1e6, "MAPIE")),
     Bar("small", "the slowest scalar score of 100 rows", "at most", 20, small(*SCALAR), "µs"),
     Bar("linear", "time per row at 10^8 over that at 10^6, the worst of all", "at most", 1.5,
-        growth,
-        why="KS and Kuiper, which are on the scorecard: of calibrated scores the walk may turn in "
-        "most of its 32,261 cells from some 3·10^7 rows on, and then all rows are sorted"),
+        growth),
     # tests of calibration, ranking
     Bar("ks", "KS and Kuiper, 10^7 rows: MAPIE's two p-values", "at least", 50,
         ratio(KS, 1e7, "MAPIE")),

@@ -201,7 +201,7 @@ def test_an_error_beyond_chance_is_bounded_away_from_0():
 
 
 def test_many_rows_in_each_of_many_cells():
-    """The walk may turn in most cells, so that rows are sorted for it, and for nothing else."""
+    """The walk may turn in most cells, which are cut into parts; no row is sorted for more."""
     rng = np.random.default_rng(11)
     p = rng.uniform(0.4, 0.55, 1_500_000)
     y = rng.random(p.size) < p

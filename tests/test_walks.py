@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import threading
 
 import numpy as np
 import pytest
@@ -172,6 +173,115 @@ def test_more_rows_in_a_cell_than_a_flush():
     p[:400_000] = 0.3 + 1e-6 * p[:400_000]
     rows = (y, p, None, False, _core.EITHER)
     assert _core.walk_tests(*rows) == _core.sorted_walk_tests(*rows)
+
+
+# Cells cut into parts
+
+
+def by_parts(y, p, *, in_buckets=False, rows_per_part=64, rows_per_sorted=1, omit=False):
+    """Whatever the rows are like: cells are cut, and all rows of parts that are left gathered."""
+    return _core.cell_walk_tests(
+        y, p, omit, _core.EITHER, in_buckets, 2**40, rows_per_sorted, rows_per_part
+    )
+
+
+def by_sorting(y, p, *, omit=False):
+    return _core.sorted_walk_tests(y, p, None, omit, _core.EITHER)
+
+
+@each_kind
+@pytest.mark.usefixtures("runtime_restored")
+def test_parts_and_sorting_agree(kind):
+    for rows_per_part, threads in ((1, 1), (64, 2), (5000, 7)):
+        calibrant.set_num_threads(threads)
+        y, p = data(kind, seed=threads)
+        expected = by_sorting(y, p)
+        assert by_parts(y, p, rows_per_part=rows_per_part) == expected
+        # Where a cell has much of all rows, there are no buckets.
+        in_buckets = by_parts(y, p, in_buckets=True, rows_per_part=rows_per_part)
+        assert in_buckets == expected or (in_buckets is None and kind not in ("smooth", "rare"))
+
+
+# Edges of cells and of parts, and the double on either side.
+EDGES = [
+    x
+    for cell in (0.25, 2.0**-6, 2.0**-38, 0.5, 0.75, 0.75 + 2.0**-14, 1 - 2.0**-38, 1 - 2.0**-6)
+    for part in (0.0, 2.0**-17, 2.0**-30)
+    for edge in (cell + part * min(cell, 1 - cell),)
+    for x in (math.nextafter(edge, 0), edge, math.nextafter(edge, 1))
+]
+
+
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.integers(0, 1),
+            st.sampled_from(EDGES) | strategies.probabilities | st.floats(0.3, 0.3001),
+        ),
+        min_size=1,
+        max_size=60,
+    ),
+    rows_per_part=st.sampled_from([1, 2, 8]),
+)
+@settings(max_examples=60)
+def test_parts_of_any_rows(rows, rows_per_part):
+    y, p = (np.array(column) for column in zip(*rows, strict=True))
+    assert by_parts(y, p, rows_per_part=rows_per_part) == by_sorting(y, p)
+
+
+@pytest.mark.usefixtures("runtime_restored")
+def test_many_rows_in_each_of_many_cells():
+    """The walk may turn in most cells, but in few of their parts: nothing is sorted for it."""
+    rng = np.random.default_rng(11)
+    p = rng.uniform(0.4, 0.55, 1_500_000)
+    y = rng.random(p.size) < p
+    expected = by_sorting(y, p)
+    by_cells_alone = _core.cell_walk_tests(y, p, False, _core.EITHER, False, 8, 8, 2**40)
+    assert by_cells_alone is None
+    for threads in (1, 2, 7):
+        calibrant.set_num_threads(threads)
+        for in_buckets in (False, True):
+            assert by_parts(y, p, in_buckets=in_buckets, rows_per_sorted=100) == expected
+    assert _core.walk_tests(y, p, None, False, _core.EITHER) == expected
+
+
+def test_parts_of_single_precision_and_of_missing_rows():
+    y, p = data("smooth")
+    single = p.astype(np.float32)
+    assert by_parts(y, single) == by_sorting(y, single)
+    p[::7] = np.nan
+    assert by_parts(y, p, omit=True) == by_sorting(y, p, omit=True)
+
+
+def test_too_many_rows_are_left_to_gather():
+    """More than one of 8 is a subnormal, or lies so close to others that no part separates them."""
+    for kind in ("subnormal", "near 0"):
+        assert by_parts(*data(kind), rows_per_sorted=8) is None
+    y, p = data("smooth")
+    p = 0.3 + 1e-16 * np.floor(16 * p)
+    assert by_parts(y, p, rows_per_sorted=8) is None
+    assert by_parts(y, p) == by_sorting(y, p)
+
+
+def test_rows_that_change_while_they_are_read():
+    """Either what they were at some time, or an error; never a crash."""
+    y, p = data("one cell", 300_000)
+    stop = threading.Event()
+
+    def change():
+        rng = np.random.default_rng(1)
+        while not stop.is_set():
+            p[rng.integers(0, p.size, 1000)] = 0.25 + rng.random(1000) * 2.0**-20
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    tries = (by_parts(y, p) for _ in range(5000))  # one is enough, as a rule
+    try:
+        with pytest.raises(ValueError, match="the arrays changed while they were being read"):
+            all(tries)
+    finally:
+        stop.set()
+        writer.join()
 
 
 @each_kind

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "calibrant/cumulative.hpp"
+#include "calibrant/score_pairs.hpp"
 #include "calibrant/score_walk.hpp"
 #include "calibrant/tails.hpp"
 #include "register.hpp"
@@ -27,6 +28,28 @@ void register_walk_tests(py::module_& m, const char* name, TestsOfRows function)
             return as_tuple(tests);
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
+}
+
+// By cells, with limits of the caller's: none where all rows would have to be sorted.
+py::object cell_tests(const py::object& y_true, const py::object& y_proba, bool omit_missing,
+                      std::int64_t scoring, bool in_buckets, const WalkLimits& limits) {
+    const EventInputs inputs(y_true, y_proba, py::none(), omit_missing);
+    const ScoredRows rows = scored(inputs, scoring);
+    WalkTests tests;
+    bool walked = false;
+    run_unlocked(inputs.n_values(), [&] {
+        if (!in_buckets) {
+            walked = cell_walk_tests(rows, poll_signals, tests, nullptr, limits);
+            return;
+        }
+        const std::size_t workers = workers_for(rows.size(), chunk_rows(rows));
+        auto buckets = BucketedScores::worth_making(rows, workers);
+        if (!buckets) return;
+        buckets->fill(rows, poll_signals);
+        ScorePairs pairs;
+        walked = cell_walk_tests(*buckets, workers, poll_signals, tests, nullptr, pairs, limits);
+    });
+    return walked ? py::object(as_tuple(tests)) : py::none();
 }
 
 py::tuple differences(const py::object& y_true, const py::object& y_proba,
@@ -95,6 +118,19 @@ void register_walks(py::module_& m) {
     using namespace py::literals;
     register_walk_tests(m, "walk_tests", walk_tests);
     register_walk_tests(m, "sorted_walk_tests", sorted_walk_tests);
+    m.def(
+        "cell_walk_tests",
+        [](const py::object& y_true, const py::object& y_proba, bool omit_missing,
+           std::int64_t scoring, bool in_buckets, std::uint64_t rows_per_gathered,
+           std::uint64_t rows_per_sorted, std::uint64_t rows_per_part) {
+            WalkLimits limits;
+            limits.rows_per_gathered = rows_per_gathered;
+            limits.rows_per_sorted = rows_per_sorted;
+            limits.rows_per_part = rows_per_part;
+            return cell_tests(y_true, y_proba, omit_missing, scoring, in_buckets, limits);
+        },
+        "y_true"_a, "y_proba"_a, "omit_missing"_a, "scoring"_a, "in_buckets"_a,
+        "rows_per_gathered"_a, "rows_per_sorted"_a, "rows_per_part"_a);
     m.def("cumulative_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a, "by_label"_a);
     m.def(

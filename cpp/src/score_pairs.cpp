@@ -117,15 +117,15 @@ public:
         return to;
     }
 
-    // The keys in cells that are wanted.
-    void find(std::size_t list, const std::vector<std::uint8_t>& wanted, bool hit,
-              std::vector<ScoreKey>& found) const {
-        for_each_page(list, [&](const Bits* begin, const Bits* end) {
-            for (; begin != end; ++begin) {
-                const auto score = std::bit_cast<double>(*begin);
-                if (wanted[cell_of_score(score)] != 0) found.push_back(ScoreKey::of(score, hit));
-            }
-        });
+    template <class Visit>  // (begin, end)
+    void for_each_page(std::size_t list, const Visit& visit) const {
+        const auto& begins = begins_[list];
+        for (std::size_t k = 0; k < begins.size(); ++k) {
+            const auto in_page = reinterpret_cast<std::uintptr_t>(begins[k]) % page_bytes;
+            const bool last = k + 1 == begins.size();
+            visit(begins[k],
+                  last ? next_[list] : begins[k] + (page_bytes - in_page) / sizeof(Bits));
+        }
     }
 
 private:
@@ -138,17 +138,6 @@ private:
     struct Free {
         void operator()(Bits* slab) const { ::operator delete(slab, std::align_val_t{slab_bytes}); }
     };
-
-    template <class Visit>
-    void for_each_page(std::size_t list, const Visit& visit) const {
-        const auto& begins = begins_[list];
-        for (std::size_t k = 0; k < begins.size(); ++k) {
-            const auto in_page = reinterpret_cast<std::uintptr_t>(begins[k]) % page_bytes;
-            const bool last = k + 1 == begins.size();
-            visit(begins[k],
-                  last ? next_[list] : begins[k] + (page_bytes - in_page) / sizeof(Bits));
-        }
-    }
 
     void open_page(std::size_t list, std::size_t from) {
         if (left_ == 0) {
@@ -383,26 +372,27 @@ void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const Ahe
     }
 }
 
-std::vector<std::vector<ScoreKey>> BucketedScores::in_cells(const std::vector<std::uint8_t>& wanted,
-                                                            Poll poll) const {
+void BucketedScores::for_each_page(const std::vector<std::uint8_t>& wanted, Poll poll,
+                                   const LookAtPage& look) const {
     const CellBuckets& buckets = parts_->buckets;
     const auto& pages = parts_->pages;
     std::vector<std::uint8_t> wanted_bucket(buckets.size(), 0);
     for (std::uint32_t cell = 0; cell < wanted.size(); ++cell) {
         if (wanted[cell] != 0) wanted_bucket[buckets.of(cell)] = 1;
     }
-    std::vector<std::vector<ScoreKey>> found(pages.size());
     for_each_chunk(buckets.size(), 1, pages.size(), poll,
                    [&](std::size_t worker, std::size_t bucket, std::size_t) {
-                       for (const bool hit : {false, true}) {
+                       if (wanted_bucket[bucket] == 0) return true;
+                       for (const std::size_t hit : {0, 1}) {
                            for (const Pages& part : pages) {
-                               if (wanted_bucket[bucket] == 0) continue;
-                               part.find(2 * bucket + (hit ? 1 : 0), wanted, hit, found[worker]);
+                               part.for_each_page(2 * bucket + hit,
+                                                  [&](const Bits* begin, const Bits* end) {
+                                                      look(worker, {begin, end}, hit != 0);
+                                                  });
                            }
                        }
                        return true;
                    });
-    return found;
 }
 
 ScorePairs BucketedScores::count_pairs(Poll poll, const Look& look) const {

@@ -760,6 +760,16 @@ def walk_tests(
 def sorted_walk_tests(
     y_true: Any, y_proba: Any, sample_weight: Any, omit_missing: bool, scoring: int
 ) -> _WalkTests: ...
+def cell_walk_tests(
+    y_true: Any,
+    y_proba: Any,
+    omit_missing: bool,
+    scoring: int,
+    in_buckets: bool,
+    rows_per_gathered: int,
+    rows_per_sorted: int,
+    rows_per_part: int,
+) -> _WalkTests | None: ...
 def cumulative_differences(
     y_true: Any,
     y_proba: Any,

@@ -50,9 +50,12 @@ public:
     // Reads the rows it was made for. Throws as for_each_block does.
     void fill(const ScoredRows& rows, Poll poll);
 
-    // Of the rows in the cells for which `wanted` is not 0, in no order, what each worker found.
-    [[nodiscard]] std::vector<std::vector<ScoreKey>> in_cells(
-        const std::vector<std::uint8_t>& wanted, Poll poll) const;
+    // Shows the rows in the cells for which `wanted` is not 0, and others near them, in no order:
+    // bits of scores with the same outcome.
+    using LookAtPage =
+        std::function<void(std::size_t worker, std::span<const std::uint64_t> scores, bool hit)>;
+    void for_each_page(const std::vector<std::uint8_t>& wanted, Poll poll,
+                       const LookAtPage& look) const;
     // Shows each bucket, the bits of its scores, to whoever wants to look at them.
     using Look = std::function<void(std::size_t worker, std::span<const std::uint64_t> misses,
                                     std::span<const std::uint64_t> hits)>;
