@@ -3,6 +3,7 @@
 
 #include "calibrant/ensemble_score_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "law_loops.hpp"
 
 namespace calibrant {
 namespace {
@@ -166,16 +167,18 @@ void differences(const double* a, const double* b, std::size_t n, Power p, doubl
     raise_all(out, n, p);
 }
 
-constexpr EnsembleScoreKernels ensemble_score_kernels{sort_tile<double, double_lanes>,
-                                                      sort_tile<float, float_lanes>,
-                                                      fill<double, double_lanes>,
-                                                      fill<float, float_lanes>,
-                                                      sum_tile<double, double_lanes>,
-                                                      sum_tile<float, float_lanes>,
-                                                      sum_row_of_lanes,
-                                                      project_points,
-                                                      distances,
-                                                      differences};
+constexpr EnsembleScoreKernels ensemble_score_kernels{
+    sort_tile<double, double_lanes>,
+    sort_tile<float, float_lanes>,
+    fill<double, double_lanes>,
+    fill<float, float_lanes>,
+    sum_tile<double, double_lanes>,
+    sum_tile<float, float_lanes>,
+    sum_row_of_lanes,
+    project_points,
+    distances,
+    differences,
+    {crps_normal, crps_logistic, crps_laplace, crps_uniform, crps_exponential}};
 
 }  // namespace
 }  // namespace calibrant

@@ -45,6 +45,11 @@ struct EnsembleScoreKernels {
                       std::size_t n, Power half, double* out);
     // |a_j - b_j|^p.
     void (*differences)(const double* a, const double* b, std::size_t n, Power p, double* out);
+
+    // In the order of ForecastLaw. Returns false, with `out` unspecified, if some value is not
+    // finite or some scale not positive.
+    bool (*crps_of_law[5])(const double* y, const double* loc, const double* scale, std::size_t n,
+                           double* out);
 };
 
 }  // namespace calibrant
