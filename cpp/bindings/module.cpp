@@ -6,7 +6,7 @@
 
 namespace py = pybind11;
 
-PYBIND11_MODULE(_core, m) {
+PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     using namespace calibrant::bindings;
     m.doc() = "The compiled core of calibrant; use the functions of the package instead.";
     m.attr("__version__") = calibrant::version();

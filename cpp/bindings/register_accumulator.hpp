@@ -10,12 +10,13 @@
 //     static T from_bytes(std::string_view);       CorruptState if anything is wrong
 // and can be copied.
 //
-// Threads: every method runs under the GIL, except the work of update_aside, which
-// touches an accumulator of its own. So Python threads may share an accumulator. (The
-// module does not claim to be safe without a GIL.)
+// Threads: every method runs under the GIL, or where there is none is held, except the work of
+// update_aside, which touches an accumulator of its own. So Python threads may share an
+// accumulator.
 #pragma once
 
 #include "calibrant/bytes.hpp"
+#include "held.hpp"
 #include "unlocked.hpp"
 
 #include <pybind11/operators.h>
@@ -68,9 +69,9 @@ inline std::string copy_bytes(const py::object& bytes_like) {
 }
 
 template <CoreAccumulator T>
-py::class_<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
+HeldClass<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
-    return py::class_<T>(m, name, doc)
+    return HeldClass<T>(m, name, doc)
         .def("merge", &T::merge, "other"_a,
              "Add the rows of another; this one keeps its parameters.")
         .def(

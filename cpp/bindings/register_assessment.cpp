@@ -77,22 +77,21 @@ void register_assessment(py::module_& m) {
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
         "n_bins"_a);
-    m.def(
-        "sorted_source",
-        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
-           bool omit_missing, std::int64_t of_class, const Assessment& table,
-           const RiskProfile& whole, const std::string& kind) {
-            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-            const ScoredRows rows = paired(inputs, of_class, table.q_lim());
-            const Bins bins = table.bins();  // copies: others may update them meanwhile
-            const RiskProfile total = whole;
-            std::optional<Source> source;
-            run_unlocked(inputs.n_values(),
-                         [&] { source = sorted_source(rows, bins, total, kind); });
-            return as_tuple(std::move(*source));
-        },
-        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
-        "whole"_a, "kind"_a);
+    m.def("sorted_source",
+          held([](const py::object& y_true, const py::object& y_proba,
+                  const py::object& sample_weight, bool omit_missing, std::int64_t of_class,
+                  const Assessment& table, const RiskProfile& whole, const std::string& kind) {
+              const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+              const ScoredRows rows = paired(inputs, of_class, table.q_lim());
+              const Bins bins = table.bins();  // copies: others may update them meanwhile
+              const RiskProfile total = whole;
+              std::optional<Source> source;
+              run_unlocked(inputs.n_values(),
+                           [&] { source = sorted_source(rows, bins, total, kind); });
+              return as_tuple(std::move(*source));
+          }),
+          "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
+          "whole"_a, "kind"_a);
     register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
         .def(py::init([](std::vector<double> edges, double q_lim) {
                  return Assessment(Bins(std::move(edges)), q_lim);

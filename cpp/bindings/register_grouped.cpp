@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "grouped_any.hpp"
+#include "held.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
 
@@ -80,7 +81,7 @@ void register_grouped(py::module_& m) {
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
     m.def("grouped_parts", &grouped_parts, "parameters"_a);
-    py::class_<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
+    HeldClass<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
         .def("update", &AnyParts::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
              "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
         .def("update_runs", &AnyParts::update_runs, "first"_a, "starts"_a.noconvert(),

@@ -25,7 +25,7 @@ Input as_features(const py::object& features, const char* name) {
 }
 
 template <class State>
-py::class_<State> register_state(py::module_& m, const char* name, const char* doc) {
+HeldClass<State> register_state(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
     return register_accumulator<State>(m, name, doc)
         .def(py::init<std::size_t>(), "n_features"_a)
@@ -50,31 +50,27 @@ void register_moments(py::module_& m) {
     m.attr("most_features") = most_features;
     register_state<Moments>(m, "Moments", "Sums and products of features.")
         .def(
-            "mean",
+            "moments",
             [](const Moments& self) {
-                py::array_t<double> out(static_cast<py::ssize_t>(self.width()));
-                run_standard([&] { self.mean(out.mutable_data()); });
-                return out;
+                py::array_t<double> mean(static_cast<py::ssize_t>(self.width()));
+                py::array_t<double> covariance = matrix_of(self.width(), self.width());
+                // Under the GIL: another thread could add rows meanwhile, and a copy is large.
+                run_standard([&] {
+                    self.mean(mean.mutable_data());
+                    self.covariance(covariance.mutable_data(), nullptr);
+                });
+                return py::make_tuple(mean, covariance, self.count());
             },
-            "Of each feature.")
-        .def(
-            "covariance",
-            [](const Moments& self) {
-                py::array_t<double> out = matrix_of(self.width(), self.width());
-                // Under the GIL: another thread could add rows meanwhile.
-                run_standard([&] { self.covariance(out.mutable_data(), nullptr); });
-                return out;
-            },
-            "Over n - 1.");
+            "The mean of each feature, their covariance over n - 1, and n.");
     register_state<Vendi>(m, "Vendi", "Products of rows of length 1.")
         .def(
             "second_moment",
             [](const Vendi& self) {
                 py::array_t<double> out = matrix_of(self.width(), self.width());
                 run_standard([&] { self.second_moment(out.mutable_data()); });
-                return out;
+                return py::make_tuple(out, self.count());
             },
-            "The mean of the products.");
+            "The mean of the products, and n.");
     m.def(
         "features",
         [](const py::object& features, const char* name, bool to_unit_length) {

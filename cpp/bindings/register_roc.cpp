@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "event_inputs.hpp"
+#include "held.hpp"
 #include "register.hpp"
 #include "scored_inputs.hpp"
 #include "unlocked.hpp"
@@ -54,13 +55,12 @@ void register_roc(py::module_& m) {
             }));
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "max_points"_a);
-    m.def(
-        "table_roc_curve",
-        [](const ScoreTable& table, std::optional<std::size_t> max_points) {
-            return as_dict(
-                run_standard([&] { return roc_curve(table, max_points.value_or(npos)); }));
-        },
-        "table"_a, "max_points"_a);
+    m.def("table_roc_curve",
+          held([](const ScoreTable& table, std::optional<std::size_t> max_points) {
+              return as_dict(
+                  run_standard([&] { return roc_curve(table, max_points.value_or(npos)); }));
+          }),
+          "table"_a, "max_points"_a);
     m.def(
         "accuracy_rejection_auc",
         [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,

@@ -104,8 +104,9 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const GroupCodes codes = group_codes(groups, n_groups, inputs.events().size());
     const GroupedRows rows{inputs.events(), codes.of_row, n_groups};
+    const Scorecard empty = parameters.empty();  // of its own: others may update them meanwhile
     return run_unlocked(inputs.n_values(),
-                        [&] { return scorecards_by_group(parameters, rows, poll_signals); });
+                        [&] { return scorecards_by_group(empty, rows, poll_signals); });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "calibrant/score_pairs.hpp"
 #include "calibrant/score_walk.hpp"
 #include "calibrant/tails.hpp"
+#include "held.hpp"
 #include "register.hpp"
 #include "scored_inputs.hpp"
 #include "unlocked.hpp"
@@ -87,10 +88,10 @@ py::tuple bounds_of(const ScoreTable& table, bool ks) {
 
 void register_refiner(py::module_& m) {
     using namespace py::literals;
-    py::class_<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
-        .def(py::init([](const ScoreTable& table, std::uint64_t most_rows) {
+    HeldClass<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
+        .def(py::init(held([](const ScoreTable& table, std::uint64_t most_rows) {
                  return run_standard([&] { return WalkRefiner(table, most_rows); });
-             }),
+             })),
              "table"_a, "most_rows"_a)
         .def(
             "update",
@@ -133,16 +134,14 @@ void register_walks(py::module_& m) {
         "rows_per_gathered"_a, "rows_per_sorted"_a, "rows_per_part"_a);
     m.def("cumulative_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a, "by_label"_a);
-    m.def(
-        "table_differences",
-        [](const ScoreTable& table) {
-            return as_tuple(run_standard([&] { return cumulative_differences(table); }));
-        },
-        "table"_a);
-    m.def("ks_bounds", [](const ScoreTable& table) { return bounds_of(table, true); }, "table"_a);
-    m.def(
-        "kuiper_bounds", [](const ScoreTable& table) { return bounds_of(table, false); },
-        "table"_a);
+    m.def("table_differences", held([](const ScoreTable& table) {
+              return as_tuple(run_standard([&] { return cumulative_differences(table); }));
+          }),
+          "table"_a);
+    m.def("ks_bounds", held([](const ScoreTable& table) { return bounds_of(table, true); }),
+          "table"_a);
+    m.def("kuiper_bounds", held([](const ScoreTable& table) { return bounds_of(table, false); }),
+          "table"_a);
     register_refiner(m);
 }
 

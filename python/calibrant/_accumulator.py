@@ -120,15 +120,16 @@ class Accumulator(Saved, Generic[StateT]):
 
         The result is None where there is none: of no rows, or of no weight.
         """
+        still = self.copy()  # as `_now`
         try:
-            result = self.result()
+            result = still.result()
         except ValueError:
             result = None
         view = result.to_dict() if hasattr(result, "to_dict") else result
         return {
             "kind": type(self).__name__,
-            "n": self.n,
-            "n_omitted": getattr(self, "n_omitted", 0),
+            "n": still.n,
+            "n_omitted": getattr(still, "n_omitted", 0),
             "parameters": json_ready(self._parameters()),
             "result": json_ready(view),
         }
@@ -136,6 +137,14 @@ class Accumulator(Saved, Generic[StateT]):
     def copy(self) -> Self:
         """Return an independent accumulator with the same rows."""
         return self._from_state(self._state.copy())
+
+    def _now(self) -> StateT:
+        """Return a copy of the state: all that is read off it is of one moment.
+
+        Other threads may add rows to the state itself between one number and the next.
+        """
+        copied: StateT = self._state.copy()
+        return copied
 
     @classmethod
     def _from_state(cls, state: StateT) -> Self:

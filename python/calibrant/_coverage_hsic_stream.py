@@ -78,10 +78,10 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
         ValueError
             If there are less than 2 rows, or 4 for the unbiased estimator.
         """
+        state = self._now()
         return result_of(
-            self._state.values(estimator), n=self.n, n_omitted=self.n_omitted,
-            has_levels=self._state.n_levels > 1, estimator=estimator,
-            bandwidths=self._state.bandwidths,
+            state.values(estimator), n=state.n, n_omitted=state.n_omitted,
+            has_levels=state.n_levels > 1, estimator=estimator, bandwidths=state.bandwidths,
         )  # fmt: skip
 
     @property

@@ -102,8 +102,7 @@ class Grouped(Accumulator[GroupedState]):
 
     def keys(self) -> list[Any]:
         """Return the keys so far, in ascending order."""
-        state = self._state
-        return [state.keys[i] for i in state.order()]
+        return self._state.sorted_keys()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
@@ -121,7 +120,8 @@ class Grouped(Accumulator[GroupedState]):
     def _number(self, key: object) -> int | None:
         if isinstance(key, np.generic):
             key = key.item()
-        number = self._state.numbers().get(key)
+        with self._state.lock:  # others may add to the numbers
+            number = self._state.numbers().get(key)
         if number is None or type(self._state.keys[number]) is not type(key):  # True is no 1
             return None
         return number
@@ -131,7 +131,7 @@ class Grouped(Accumulator[GroupedState]):
 
         It is None where there is none: of a group without rows that count, or without weight.
         """
-        state = self._state
+        state = self._state.copy()  # all of one moment
         return {state.keys[i]: _result_of(state.parts.part(i)) for i in state.order()}
 
     def metric(self, metric: Metric) -> NDArray[np.float64]:
@@ -152,14 +152,7 @@ class Grouped(Accumulator[GroupedState]):
         >>> groups.metric("brier")
         array([0.25  , 0.0625])
         """
-        if not isinstance(metric, str) and not callable(metric):
-            raise TypeError(f"metric must be a name, or callable, got {metric!r}")
-        state = self._state
-        values = state.parts.values(metric) if isinstance(metric, str) else None
-        if values is None:
-            found = [_number_of(state.parts.part(i), metric) for i in range(self.n_groups)]
-            values = np.array(found, np.float64)
-        return state.in_order(values)
+        return _metric_of(self._state, metric)
 
     def worst(
         self, k: int, metric: Metric = "brier", *, largest: bool = True, min_rows: int = 1
@@ -187,8 +180,9 @@ class Grouped(Accumulator[GroupedState]):
             checked_count(min_rows, "min_rows", least=0),
             checked_flag(largest, "largest"),
         )
-        values, keys = self.metric(metric), self.keys()
-        rows = self._state.in_order(self._state.parts.counts())
+        state = self._state.copy()  # all of one moment
+        values, keys = _metric_of(state, metric), state.sorted_keys()
+        rows = state.in_order(state.parts.counts())
         kept = np.flatnonzero(~np.isnan(values) & (rows >= min_rows))
         ranked = -values[kept] if largest else values[kept]
         chosen = kept[np.argsort(ranked, kind="stable")[:k]]
@@ -196,18 +190,30 @@ class Grouped(Accumulator[GroupedState]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it holds, ready for JSON; the result has the view of each group by key."""
-        state = self._state
+        state = self._state.copy()  # all of one moment
         views = {str(state.keys[i]): state.parts.part(i).to_dict() for i in state.order()}
         return {
             "kind": type(self).__name__,
-            "n": self.n,
-            "n_omitted": self.n_omitted,
+            "n": state.n,
+            "n_omitted": state.n_omitted,
             "parameters": {"of": type(self._empty).__name__, **self._empty.to_dict()["parameters"]},
             "result": views or None,
         }
 
     def _parameters(self) -> dict[str, object]:
         return {"n_groups": self.n_groups, "of": self._empty}
+
+
+def _metric_of(state: GroupedState, metric: Metric) -> NDArray[np.float64]:
+    if not isinstance(metric, str) and not callable(metric):
+        raise TypeError(f"metric must be a name, or callable, got {metric!r}")
+    with state.lock:
+        values = state.parts.values(metric) if isinstance(metric, str) else None
+        if values is not None:
+            return state.in_order(values)
+        state = state.copy()  # a metric may take its time, and be anybody's code
+    found = [_number_of(state.parts.part(i), metric) for i in range(len(state.keys))]
+    return state.in_order(np.array(found, np.float64))
 
 
 def _result_of(part: Any) -> Any:

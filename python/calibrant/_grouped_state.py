@@ -28,7 +28,10 @@ _GROUPED = struct.pack("<H", 17)
 
 
 class GroupedState:
-    """Keys in the order in which they came, and part i of key i."""
+    """Keys in the order in which they came, and part i of key i.
+
+    Threads share it: what reads or changes more than one thing does so under ``lock``.
+    """
 
     def __init__(self, empty: Accumulator[Any]) -> None:
         self.parts: Parts = parts_like(empty)
@@ -38,7 +41,7 @@ class GroupedState:
         self.without_key = 0  # rows whose key was missing, left out
         self._ascending = True  # whether the keys are
         self._numbers: dict[Any, int] = {}  # of the first keys, maybe not yet of all
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
 
     @property
     def empty(self) -> Accumulator[Any]:
@@ -46,7 +49,8 @@ class GroupedState:
 
     @property
     def n_omitted(self) -> int:
-        return int(self.parts.omitted().sum(dtype=object)) + self.without_key
+        with self.lock:
+            return int(self.parts.omitted().sum(dtype=object)) + self.without_key
 
     def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
         """Return the parts of the rows of a batch, one for each key, for `add`."""
@@ -59,7 +63,7 @@ class GroupedState:
         counts = batch.counts()
         present = (counts + batch.omitted()) > 0
         kind = kind_of(keys[:1])
-        with self._lock:
+        with self.lock:
             if self.kind is not None and kind is not None and kind != self.kind:
                 raise TypeError(
                     f"keys of groups must be of one kind: {self.kind} so far, now {keys[0]!r}"
@@ -97,20 +101,23 @@ class GroupedState:
 
     def numbers(self) -> dict[Any, int]:
         """Return the number of each key."""
-        with self._lock:
+        with self.lock:
             for i in range(len(self._numbers), len(self.keys)):
                 self._numbers[self.keys[i]] = i
             return self._numbers
 
     def order(self) -> Sequence[int]:
         """Return the numbers of the keys in the order of the keys."""
-        keys = self.keys
-        return (
-            range(len(keys)) if self._ascending else sorted(range(len(keys)), key=keys.__getitem__)
-        )
+        with self.lock:
+            numbers = range(len(self.keys))
+            return numbers if self._ascending else sorted(numbers, key=self.keys.__getitem__)
+
+    def sorted_keys(self) -> list[Any]:
+        with self.lock:
+            return [self.keys[i] for i in self.order()]
 
     def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values of the parts in the order of the keys."""
+        """Return values of the parts in the order of the keys; both of the same moment."""
         return values if self._ascending else values[self.order()]
 
     def merge(self, other: GroupedState) -> None:
@@ -121,14 +128,14 @@ class GroupedState:
 
     def copy(self) -> GroupedState:
         made = GroupedState(self.empty)
-        with self._lock:
+        with self.lock:
             made.parts, made.keys = self.parts.copy(), list(self.keys)
             made.kind, made.n, made.without_key = self.kind, self.n, self.without_key
             made._ascending = self._ascending
         return made
 
     def to_bytes(self) -> bytes:
-        with self._lock:
+        with self.lock:
             head = [(self.kind or "").encode(), _ROWS.pack(self.without_key), self.empty.to_bytes()]
             groups = [
                 saved
@@ -182,7 +189,7 @@ class _SeenRows:
 
     def in_each(self) -> NDArray[np.uint64]:
         state = self._state
-        with state._lock:
+        with state.lock:
             numbers, rows = state.numbers(), state.parts.counts() + state.parts.omitted()
             found = [rows[numbers[key]] if key in numbers else 0 for key in self._keys]
         return np.array(found, np.uint64)

@@ -85,7 +85,7 @@ class Intervals(Accumulator[_core.Intervals]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        state, ci = self._state, confidence(ci_level, ci_method)
+        state, ci = self._now(), confidence(ci_level, ci_method)
         eta = checked_eta(eta)
         state.require_weight()
         by_width = [
@@ -160,7 +160,7 @@ class PredictionSets(Accumulator[_core.PredictionSets]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return summary_of(self._state, ci_level, ci_method)
+        return summary_of(self._now(), ci_level, ci_method)
 
     @property
     def n_omitted(self) -> int:

@@ -75,7 +75,7 @@ class PairedScores(Accumulator[_core.PairedScores]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return differences_of(self._state, confidence_level)
+        return differences_of(self._now(), confidence_level)
 
     @property
     def n_omitted(self) -> int:

@@ -81,7 +81,7 @@ class Moments(_Features[_core.Moments]):
         """
         if self.n < 2:
             raise ValueError(f"a covariance needs at least 2 rows, got {self.n}")
-        return SampleMoments(self._state.mean(), self._state.covariance(), self.n)
+        return SampleMoments(*self._state.moments())
 
 
 class Vendi(_Features[_core.Vendi]):
@@ -117,5 +117,6 @@ class Vendi(_Features[_core.Vendi]):
         """
         if self.n == 0:
             raise ValueError("a Vendi score needs at least 1 row, got 0")
-        values = not_noise(np.linalg.eigvalsh(self._state.second_moment()), self._state.n_features)
-        return profile_of(values / values.sum(), self.n)
+        second_moment, n = self._state.second_moment()
+        values = not_noise(np.linalg.eigvalsh(second_moment), self._state.n_features)
+        return profile_of(values / values.sum(), n)

@@ -48,8 +48,9 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     def __init__(self) -> None:
         self._state = _core.ScoreTable()
 
+    @staticmethod
     def _bins(
-        self,
+        state: _core.ScoreTable,
         n_bins: int | Sequence[float] | np.ndarray,
         strategy: _calibration_errors.Strategy,
         *,
@@ -57,7 +58,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         pairs: bool = False,
     ) -> _core.ScoreBounds:
         check_strategy(strategy)
-        state = self._state.pairs() if pairs else self._state
+        state = state.pairs() if pairs else state
         if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
             return state.equal_count(checked_number(n_bins), columns)
         return state.between(bin_edges(n_bins), columns)
@@ -84,7 +85,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
             If there is no row, or none with a positive weight.
         """
         _calibration_errors.check_norm(norm)
-        bins = self._bins(n_bins, strategy, columns=False)
+        bins = self._bins(self._state, n_bins, strategy, columns=False)
         if norm == 1:
             return Bounds(*bins.mean_gap())
         return Bounds(*(bins.root_mean_square_gap() if norm == 2 else bins.largest_gap()))
@@ -99,8 +100,9 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
 
         The arguments and errors are those of `expected_calibration_error`.
         """
-        bins = self._bins(n_bins, strategy, columns=True)
-        return ReliabilityBounds._of(bins, self._state.n, self._state.n_omitted)
+        state = self._now()
+        bins = self._bins(state, n_bins, strategy, columns=True)
+        return ReliabilityBounds._of(bins, state.n, state.n_omitted)
 
     def assess(
         self,
@@ -129,17 +131,18 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         >>> table.assess(n_bins=2).angle
         Bounds(value=66.0422, low=66.0422, high=66.0422)
         """
-        if self._state.columns > 1:
+        state = self._now()
+        if state.columns > 1:
             raise ValueError(
                 "an assessment needs the pairs of all classes, but a ScoreTable of y_proba with "
-                f"shape (n, {self._state.columns}) has the largest of each row only: "
+                f"shape (n, {state.columns}) has the largest of each row only: "
                 "use streaming.Assessment"
             )
-        model = means.RiskProfile._of(self._state.model())
+        model = means.RiskProfile._of(state.model())
         if n_bins is None:
-            n_bins = assessment.number_of_bins(self.n + self.n_omitted)
+            n_bins = assessment.number_of_bins(state.n + state.n_omitted)
         return assessment_bounds(
-            self._state, model, self._bins(n_bins, strategy, columns=False, pairs=True)
+            state, model, self._bins(state, n_bins, strategy, columns=False, pairs=True)
         )
 
     def roc_auc(self) -> Bounds:
@@ -208,8 +211,9 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        error = self.expected_calibration_error()
-        return ScoreTableSummary(error, self._state.cells, self.n, self.n_omitted)
+        still = self.copy()  # as `_now`
+        error = still.expected_calibration_error()
+        return ScoreTableSummary(error, still._state.cells, still.n, still.n_omitted)
 
     def ks(self) -> TestBounds:
         """Return bounds on `calibrant.ks_test` of the rows so far.
@@ -219,15 +223,13 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return self._test_bounds(_core.ks_bounds(self._state))
+        state = self._now()
+        return _test_bounds(state, _core.ks_bounds(state))
 
     def kuiper(self) -> TestBounds:
         """Return bounds on `calibrant.kuiper_test` of the rows so far; errors as for `ks`."""
-        return self._test_bounds(_core.kuiper_bounds(self._state))
-
-    def _test_bounds(self, bounds: tuple[tuple[float, float, float], ...]) -> TestBounds:
-        statistic, pvalue, log_pvalue = (Bounds(*numbers) for numbers in bounds)
-        return TestBounds(statistic, pvalue, log_pvalue, self.n, self.n_omitted)
+        state = self._now()
+        return _test_bounds(state, _core.kuiper_bounds(state))
 
     def refine(self, *, max_rows: int = 10_000_000) -> Refinement:
         """Begin a second pass over the same rows, which makes `ks` and `kuiper` exact.
@@ -255,3 +257,10 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         TestResult(statistic=0.437595, pvalue=0.997973, log_pvalue=-0.00202927, n=4, sigma=0.214239)
         """
         return Refinement(self._state, max_rows)
+
+
+def _test_bounds(
+    state: _core.ScoreTable, bounds: tuple[tuple[float, float, float], ...]
+) -> TestBounds:
+    statistic, pvalue, log_pvalue = (Bounds(*numbers) for numbers in bounds)
+    return TestBounds(statistic, pvalue, log_pvalue, state.n, state.n_omitted)

@@ -52,17 +52,18 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        self._state.require_weight()
+        self._state.require_weight()  # it can only grow
         return self._card(confidence_level)
 
     def _card(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return `result`; of no rows a scorecard in which all is undefined."""
         level = scorecards.check_level(confidence_level)
-        if not (self._state.has_table and self._state.has_weight):
+        state = self._now()
+        if not (state.has_table and state.has_weight):
             ordered = dict.fromkeys(ORDERED, (math.nan, math.nan, math.nan, _NO_TABLE))
         else:
-            ordered = self._state.order_statistics(scorecards.normal_quantile(level))
-        return scorecards.Scorecard._of(self._state, level, ordered)
+            ordered = state.order_statistics(scorecards.normal_quantile(level))
+        return scorecards.Scorecard._of(state, level, ordered)
 
     @property
     def table(self) -> ScoreTable:

@@ -339,11 +339,12 @@ class Windowed(Packed):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it holds, ready for JSON."""
+        still = self.copy()  # all of one moment
         return {
-            "kind": type(self).__name__, "n": self.n, "n_omitted": self.n_omitted,
-            "n_late": self.n_late,
+            "kind": type(self).__name__, "n": still.n, "n_omitted": still.n_omitted,
+            "n_late": still.n_late,
             "parameters": json_ready(self._shown()),
-            "result": [window.to_dict() for window in self.windows()],
+            "result": [window.to_dict() for window in still.windows()],
         }  # fmt: skip
 
     def _settings(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Self
@@ -144,6 +145,7 @@ class ComparisonSums:
         self.pairs: dict[tuple[str, str], PairedScores] = {
             pair: PairedScores(q_lim=q_lim) for pair in itertools.combinations(names, 2)
         }
+        self._lock = threading.RLock()
 
     def update(
         self,
@@ -187,13 +189,24 @@ class ComparisonSums:
             raise ValueError(
                 f"cannot merge models {list(other.scorecards)} into {list(self.scorecards)}"
             )
-        # Aside, so that whatever is refused leaves all as it was.
-        cards = {
-            name: c.copy().merge(other.scorecards[name]) for name, c in self.scorecards.items()
-        }
-        pairs = {pair: sums.copy().merge(other.pairs[pair]) for pair, sums in self.pairs.items()}
-        self.scorecards, self.pairs = cards, pairs
+        their_cards, their_pairs = other._sums()
+        with self._lock:
+            # Aside, so that whatever is refused leaves all as it was.
+            cards = {name: c.copy().merge(their_cards[name]) for name, c in self.scorecards.items()}
+            pairs = {pair: p.copy().merge(their_pairs[pair]) for pair, p in self.pairs.items()}
+            self.scorecards, self.pairs = cards, pairs
         return self
+
+    def _sums(self) -> tuple[dict[str, Scorecard], dict[tuple[str, str], PairedScores]]:
+        """Return the scorecards and pairs of one moment; a merge puts others in their place."""
+        with self._lock:
+            return self.scorecards, self.pairs
+
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(zip(("scorecards", "pairs"), self._sums(), strict=True))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.RLock())
 
     @property
     def n(self) -> int:
@@ -208,9 +221,10 @@ class ComparisonSums:
         ValueError
             If there is no row, or none with a positive weight.
         """
-        cards = {name: card.result(confidence_level) for name, card in self.scorecards.items()}
-        differences = {pair: sums.result(confidence_level) for pair, sums in self.pairs.items()}
-        first = next(iter(self.scorecards.values()))
+        all_cards, pairs = self._sums()
+        cards = {name: card.result(confidence_level) for name, card in all_cards.items()}
+        differences = {pair: sums.result(confidence_level) for pair, sums in pairs.items()}
+        first = next(iter(all_cards.values()))
         return Comparison(cards, differences, first.n, first.n_omitted, confidence_level)
 
 

@@ -306,9 +306,17 @@ class Evidence(Saved):
             raise ValueError(f"cannot merge classes {other.classes} into {self.classes}")
         if self.truths != other.truths:
             raise ValueError(f"cannot merge truths {other.truths} into {self.truths}")
+        other = other._still()
         with self._lock:
             self._merge(other)
         return self
+
+    def _still(self) -> Self:
+        """Return one with the accumulators of this moment; a merge puts others in their place."""
+        made = type(self).__new__(type(self))
+        with self._lock:
+            made.__dict__.update(self.__dict__)
+        return made
 
     def _merge(self, other: Self) -> None:
         mine, others = dict(self._parts()), dict(other._parts())
@@ -358,9 +366,10 @@ class Evidence(Saved):
 
     def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return the scorecard of the rows so far, with those of the groups."""
-        card = self.scorecard.result(confidence_level)
-        for key in sorted_keys(self.groups):
-            card.groups[key] = self.groups[key]._card(confidence_level)
+        still = self._still()
+        card = still.scorecard.result(confidence_level)
+        for key in sorted_keys(still.groups):
+            card.groups[key] = still.groups[key]._card(confidence_level)
         return card
 
     def rank_calibration(self, prob: float = 0.95) -> RankCalibration | None:
@@ -371,16 +380,17 @@ class Evidence(Saved):
 
     def to_bytes(self) -> bytes:
         """Return all accumulators as bytes, each with its own checksum."""
-        states = {"scorecard": self.scorecard.to_bytes()}
-        states.update((name, part.to_bytes()) for name, part in self._parts())
-        keys = sorted_keys(self.groups)
-        states.update((f"group {i}", self.groups[key].to_bytes()) for i, key in enumerate(keys))
+        still = self._still()
+        states = {"scorecard": still.scorecard.to_bytes()}
+        states.update((name, part.to_bytes()) for name, part in still._parts())
+        keys = sorted_keys(still.groups)
+        states.update((f"group {i}", still.groups[key].to_bytes()) for i, key in enumerate(keys))
         head = {
-            "settings": self._settings,
-            "classes": list(self.classes),
+            "settings": still._settings,
+            "classes": list(still.classes),
             "groups": keys,
-            "left_out": self.left_out,
-            "source": self.source,
+            "left_out": still.left_out,
+            "source": still.source,
         }
         return _evidence_bytes.pack(head, states)
 

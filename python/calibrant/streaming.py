@@ -97,7 +97,7 @@ class RiskProfile(EventAccumulator[_core.RiskProfile]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return means.RiskProfile._of(self._state)
+        return means.RiskProfile._of(self._now())
 
     @classmethod
     def _check(cls, state: _core.RiskProfile) -> None:
@@ -148,7 +148,7 @@ class Scores(EventAccumulator[_core.ScoreSums]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return scores.ScoreSummary._of(self._state)
+        return scores.ScoreSummary._of(self._now())
 
     def optimal_constant(self) -> NDArray[np.float64]:
         """Return the class frequencies, as `calibrant.optimal_constant` of the rows so far."""
@@ -195,7 +195,7 @@ class Reliability(EventAccumulator[_core.Reliability]):
 
     def result(self) -> _calibration_errors.ReliabilityBins:
         """Return the table of the rows so far."""
-        return _calibration_errors.ReliabilityBins._of(self._state)
+        return _calibration_errors.ReliabilityBins._of(self._now())
 
     def expected_calibration_error(
         self, *, norm: _calibration_errors.Norm = 1, debias: bool = False
@@ -244,8 +244,8 @@ class Assessment(EventAccumulator[_core.Assessment]):
             As for `calibrant.assess`; the others need all rows at once.
         """
         assessment.check_source(source, ("bins", "bayes"))
-        state, classes = self._state, self._state.scores_per_event
-        model = state.model()
+        state = self._now()
+        model, classes = state.model(), state.scores_per_event
         of_bins = assessment.source_of_table(state, model, source, classes)
         return assessment.conclude([state], model, [of_bins], [_core.ALL_PAIRS], classes, source)
 
@@ -279,4 +279,4 @@ class Spiegelhalter(EventAccumulator[_core.Spiegelhalter]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return cumulative.TestResult._of(self._state, alternative)
+        return cumulative.TestResult._of(self._now(), alternative)

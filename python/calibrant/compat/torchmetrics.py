@@ -75,15 +75,16 @@ class Metric:
 
         All are added or none.
         """
-        merged = self._accumulator.copy()
         if isinstance(incoming, Metric):
-            merged.merge(incoming._accumulator)
-        elif isinstance(incoming, dict):
-            merged.merge(self._restored(incoming))
+            incoming = [incoming]
+        # Aside, and then in one step, so that rows that another thread adds meanwhile stay.
+        added = self._factory()
+        if isinstance(incoming, dict):
+            added.merge(self._restored(incoming))
         else:
             for metric in incoming:
-                merged.merge(metric._accumulator)
-        self._accumulator = merged
+                added.merge(metric._accumulator)
+        self._accumulator.merge(added)
         return self
 
     def state_dict(self) -> dict[str, bytes]:
