@@ -99,9 +99,6 @@ struct ScorePlace {
     return static_cast<std::uint32_t>(n_score_cells) - 1 - cell;
 }
 
-// Whether it is one of the two below 2^-38, whose scores have no common unit.
-[[nodiscard]] static constexpr bool in_lowest(std::uint32_t cell) { return cell < cells::tail; }
-
 // How a cell counts: a score, or above 1/2 its complement, is (base + offset) * 2^exponent.
 struct CellUnits {
     std::int64_t base;
