@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint", "number_text"]
+__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "column_head", "hint", "number_text"]
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
@@ -100,6 +100,11 @@ def _title(card: Scorecard) -> str:
     return f"Scorecard of {card.n} rows{shape}{omitted}, {level} intervals"
 
 
+def column_head(name: str) -> str:
+    """Return what a number is called where the test that a p-value belongs to is not beside it."""
+    return "Spiegelhalter p" if name == "spiegelhalter_pvalue" else ROWS[name][0].strip()
+
+
 def hint(card: Scorecard, name: str) -> str:
     """Return how to read a number of this card."""
     usual = ROWS[name][2]
@@ -117,7 +122,7 @@ def _notes(card: Scorecard) -> list[str]:
 
 def _group_rows(card: Scorecard) -> list[list[str]]:
     """The head, and a row for each group."""
-    heads = ["group", "rows", *(ROWS[name][0].strip() for name in _SHORT)]
+    heads = ["group", "rows", *(column_head(name) for name in _SHORT)]
     shown = list(card.groups.items())
     gap: list[list[str]] = []
     if len(shown) > _MOST_GROUPS:

@@ -88,12 +88,14 @@ def _on_intervals(view: View) -> Verdict:
     levels = view.intervals.levels
     kinds = {level.verdict for level in levels if level.verdict != "calibrated"} or {"calibrated"}
     shown = ", ".join(
-        f"{100 * level.coverage.value:.4g}% at {100 * level.confidence_level:g}%"
+        f"{100 * level.coverage.value:.4g}% (promised: {100 * level.confidence_level:g}%)"
         for level in levels
         if level.coverage.value is not None
     )
     kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
-    return Verdict(kind, INTERVAL_HEADLINES[kind], f"They hold what happened in {shown}.")
+    return Verdict(
+        kind, INTERVAL_HEADLINES[kind], f"Of all rows, they hold what happened in {shown}."
+    )
 
 
 def _on_sets(view: View) -> Verdict:
