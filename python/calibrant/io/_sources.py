@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from calibrant.io._arrow_files import CsvFile, IpcFile, ParquetFile
+from calibrant.io._arrow_files import CsvFile, IpcFile, JsonLinesFile, ParquetFile
 from calibrant.io._frames import source_in_memory
 from calibrant.io._numpy_files import NpyFile, NpzFile
 from calibrant.io._parts import Kind, Part, Source
@@ -25,6 +25,8 @@ _READERS: dict[str, type[Any]] = {
     ".ipc": IpcFile,
     ".csv": CsvFile,
     ".tsv": CsvFile,
+    ".jsonl": JsonLinesFile,
+    ".ndjson": JsonLinesFile,
     ".npy": NpyFile,
     ".npz": NpzFile,
 }
