@@ -390,6 +390,13 @@ def test_refusals(table, options, kind, message, tmp_path, monkeypatch):
         scan(table, **options)
 
 
+def test_a_state_is_not_called_a_table(tmp_path):
+    for i, state in enumerate((streaming.Scores(), streaming.Windowed(streaming.Scores, rows=2))):
+        state.save(tmp_path / f"{i}.state")
+        with pytest.raises(ValueError, match=r"state: a saved state, .*state inspect takes any"):
+            scan(tmp_path / f"{i}.state")
+
+
 def test_unknown_formats_and_empty_folders(tmp_path):
     (tmp_path / "table.xlsx").touch()
     with pytest.raises(ValueError, match=r"cannot tell its format; known are .parquet"):
