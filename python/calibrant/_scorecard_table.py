@@ -52,6 +52,8 @@ _OF_CLASSES = {
 }
 #: What one line per group has room for.
 _SHORT = ("base_rate", "hit_rate", "accuracy", "brier", "log", "ece", "spiegelhalter_pvalue")
+#: Below it, a p-value is shown as less than it; the results of tests have its logarithm.
+_LEAST_PVALUE = 1e-300
 #: Of more groups, the first and the last are shown.
 _MOST_GROUPS = 40
 
@@ -62,7 +64,7 @@ _LINE = "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)
 def as_text(card: Scorecard) -> str:
     """Return an aligned table, with what is undefined explained below."""
     lines = [_title(card)]
-    cells = {name: _digits(estimate) for name, estimate in card}
+    cells = {name: _digits(name, estimate) for name, estimate in card}
     width = max(len(interval) for _, interval in cells.values())
     for name, (value, interval) in cells.items():
         line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<{width}}  {hint(card, name)}"
@@ -78,7 +80,7 @@ def as_text(card: Scorecard) -> str:
 def as_html(card: Scorecard) -> str:
     """Return a table that takes its colours from the page, be it light or dark."""
     rows = [["", "value", "interval", ""]]
-    rows += [[ROWS[name][0], *_digits(estimate), hint(card, name)] for name, estimate in card]
+    rows += [[ROWS[name][0], *_digits(name, estimate), hint(card, name)] for name, estimate in card]
     notes = "".join(f"<li>{html.escape(why)}</li>" for why in _notes(card))
     parts = [
         '<div style="font-variant-numeric:tabular-nums;line-height:1.5">',
@@ -129,19 +131,21 @@ def _group_rows(card: Scorecard) -> list[list[str]]:
         gap = [[f"... {len(shown) - _MOST_GROUPS} more"] + [""] * (len(heads) - 1)]
         shown = shown[: _MOST_GROUPS // 2] + shown[-_MOST_GROUPS // 2 :]
     table = [
-        [str(key), str(group.n), *(_digits(getattr(group, name))[0] for name in _SHORT)]
+        [str(key), str(group.n), *(_digits(name, getattr(group, name))[0] for name in _SHORT)]
         for key, group in shown
     ]
     half = _MOST_GROUPS // 2
     return [heads, *table[:half], *gap, *table[half:]]
 
 
-def _digits(estimate: Estimate) -> tuple[str, str]:
+def _digits(name: str, estimate: Estimate) -> tuple[str, str]:
     """Value and interval as text, to be read; the attributes have all digits.
 
     A certified interval has no confidence level. It is shown where its ends look different.
     """
     value = "undefined" if estimate.value is None else number_text(estimate.value)
+    if name.endswith("pvalue") and estimate.value is not None and estimate.value < _LEAST_PVALUE:
+        return f"< {_LEAST_PVALUE:g}", ""
     if estimate.low is None or estimate.high is None:
         return value, ""
     low, high = number_text(estimate.low), number_text(estimate.high)
