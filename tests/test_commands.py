@@ -426,8 +426,13 @@ def test_compare_refuses_other_rows(columns):
     pq.write_table(pa.table({"y": y, "p": columns["score"]}), "a.parquet")
     pq.write_table(pa.table({"y": 1 - y, "p": columns["score"]}), "b.parquet")
     pq.write_table(pa.table({"y": y[:-1], "p": columns["score"][:-1]}), "c.parquet")
+    for name, label in (("d", "spam"), ("e", "ham")):
+        pq.write_table(
+            pa.table({"y": ["ham", label, "spam"], "p": [0.25, 0.5, 0.5]}), f"{name}.parquet"
+        )
     for args, message in [
-        (("a.parquet", "b.parquet"), "a and b have different labels at row 0"),
+        (("a.parquet", "b.parquet"), "a and b have different labels at row 0: 0 and 1"),
+        (("d.parquet", "e.parquet", "--positive", "spam"), "at row 1: spam and ham;"),
         (("a.parquet", "c.parquet"), f"c has {N - 1} rows, a has more"),
         (("a.parquet",), "give two files or more"),
         (("a.parquet", "--prob", "p", "--prob", "p"), "each --prob must name another column"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 import sys
 
@@ -79,6 +80,11 @@ def write_tsv(columns, path):
     pa.csv.write_csv(pa.table(columns), path, pa.csv.WriteOptions(delimiter="\t"))
 
 
+def write_json_lines(columns, path):
+    lines = (json.dumps(row) + "\n" for row in pa.table(columns).to_pylist())
+    path.write_text("".join(lines), encoding="utf-8")
+
+
 def write_npy(columns, path):
     dtype = [(name, values.dtype) for name, values in columns.items()]
     rows = np.empty(N, dtype)
@@ -98,6 +104,7 @@ WRITERS = {
     "table.csv": write_csv,
     "table.tsv": write_tsv,
     "semicolons.csv": write_semicolons,
+    "table.jsonl": write_json_lines,
     "table.npy": write_npy,
     "table.npz": write_npz,
 }
@@ -108,6 +115,36 @@ WRITERS = {
 def test_files_give_the_bits_of_the_function(name, columns, expected, tmp_path):
     WRITERS[name](columns, tmp_path / name)
     assert_same(Evidence.of(tmp_path / name, group="site").result(), expected)
+
+
+def test_json_lines(tmp_path):
+    path = tmp_path / "lines.jsonl"
+    lists = '{"y": 1, "probs": [0.25, 0.75]}\n{"probs": [1, 0], "y": 0, "new": "x"}\n'
+    path.write_text(lists, encoding="utf-8")
+    expected = calibrant.scorecard([1, 0], [[0.25, 0.75], [1.0, 0.0]])
+    assert_same(Evidence.of(path).result(), expected)
+    path.write_text('{"y": 1, "p": 1}\n{"y": 0}\n{"y": 0, "p": null}\n', encoding="utf-8")
+    with pytest.raises(ValueError, match="missing values: 2 in 'p'"):
+        Evidence.of(path)
+    assert Evidence.of(path, missing="skip").n_omitted == 2
+    for text, message in (("", "the file is empty"), ('{"y": 1, "p":\n', "as JSON lines"),
+                          ('{"y": 1, "p": "a"}\n', "column 'p' must hold numbers")):  # fmt: skip
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises((TypeError, ValueError), match=message):
+            Evidence.of(path)
+
+
+def test_json_lines_of_many_blocks(tmp_path):
+    """Columns that come later are left alone, and whole numbers may be followed by others."""
+    path = tmp_path / "lines.jsonl"
+    y = np.arange(90_000) % 2
+    p = np.where(np.arange(90_000) < 60_000, y, 0.25)
+    pairs = zip(y.tolist(), p.tolist(), strict=True)
+    rows = ({"y": a, "p": a if b == a else b, "pad": "x" * 60} for a, b in pairs)
+    late = ({**row, "late": 1} if i > 80_000 else row for i, row in enumerate(rows))
+    path.write_text("".join(json.dumps(row) + "\n" for row in late), encoding="utf-8")
+    assert path.stat().st_size > 2**22
+    assert Evidence.of(path).result().brier == calibrant.scorecard(y, p).brier
 
 
 def test_a_large_row_group_is_shared_among_threads(columns, expected, tmp_path, monkeypatch):
@@ -351,6 +388,13 @@ def test_refusals(table, options, kind, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=message):
         scan(table, **options)
+
+
+def test_a_state_is_not_called_a_table(tmp_path):
+    for i, state in enumerate((streaming.Scores(), streaming.Windowed(streaming.Scores, rows=2))):
+        state.save(tmp_path / f"{i}.state")
+        with pytest.raises(ValueError, match=r"state: a saved state, .*state inspect takes any"):
+            scan(tmp_path / f"{i}.state")
 
 
 def test_unknown_formats_and_empty_folders(tmp_path):

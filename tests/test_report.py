@@ -384,6 +384,7 @@ DEGENERATE = {
     "two rows": ([0, 1], [0.3, 0.6]),
     "all equal": ([0, 1] * 50, [0.5] * 100),
     "all equal and wrong": ([0, 0, 0, 1] * 50, [0.5] * 200),
+    "few and wrong": ([0] * 8, [0.75, 0.875] * 4),
     "all zero": ([0, 1], [0.0, 0.0]),
     "tiny": ([0, 0, 1], [5e-324, 1e-300, 1.0]),
     "columns": ([0, 1, 1], [[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]]),
@@ -414,6 +415,7 @@ def test_little_evidence_gives_a_report_all_the_same(kind):
         ("certain and right", "calibrated"),
         ("all equal", "calibrated"),
         ("all equal and wrong", "miscalibrated"),
+        ("few and wrong", "miscalibrated"),
     ],
 )
 def test_verdicts_of_little_evidence(kind, verdict):
@@ -435,7 +437,10 @@ def test_scores_that_are_all_too_high_are_not_called_calibrated():
     assert calibrant.assess(y, p).verdict.startswith("calibrated")  # the angle does not see it
     verdict = report(y, p).verdict
     assert verdict.kind == "miscalibrated"
-    assert "more than chance explains" in verdict.sentence
+    assert verdict.headline == "These probabilities are too high."
+    assert "nearly everywhere too high, more than chance explains" in verdict.sentence
+    low = report(1 - y, 1 - p).verdict
+    assert (low.kind, low.headline) == ("miscalibrated", "These probabilities are too low.")
 
 
 @pytest.mark.parametrize("make", [rows, classes])

@@ -223,6 +223,13 @@ def test_certain_bounds_are_told_from_confidence_intervals():
     assert len(starts) == 1
 
 
+def test_p_values_too_small_for_a_double_are_not_shown_as_zero():
+    card = scorecard([0] * 4000, [0.9] * 4000)
+    assert card.ks_pvalue.value == 0.0
+    assert repr(card).count("p-value         < 1e-300                      small") == 3
+    assert "&lt; 1e-300" in card._repr_html_()
+
+
 def test_one_row_has_no_interval():
     card = scorecard([1], [0.75])
     assert card.brier == Estimate(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
 from calibrant._bounds import Bounds
-from calibrant._result import Result
+from calibrant._result import Result, plain
 from calibrant._verdict import (
     PairBins,
     angle_between,
@@ -85,13 +85,7 @@ class AssessmentBounds(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON; NaN becomes None."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        fields = {
-            name: value.to_dict() if isinstance(value, Result) else value
-            for name, value in plain.items()
-        }
-        fields["angle"] = {name: _or_none(x) for name, x in fields["angle"].items()}
-        return {**fields, "tolerance": _or_none(self.tolerance)}
+        return {name: plain(getattr(self, name)) for name in self.__dataclass_fields__}
 
     def plot(
         self, ax: Axes | None = None, *, name: str | None = None, **options: Any
@@ -121,10 +115,6 @@ class AssessmentBounds(Result):
         if self.warning is not None:
             lines.append(f"  {self.warning}")
         return "\n".join(lines)
-
-
-def _or_none(x: float) -> float | None:
-    return None if math.isnan(x) else x
 
 
 def _ratio(model: float, source: Bounds, value: float, *, exact: bool) -> Bounds:

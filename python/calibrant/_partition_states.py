@@ -120,13 +120,32 @@ def partial(batch: Any, spec: Spec) -> bytes:
 
 
 def combine(states: Iterable[bytes]) -> bytes:
-    """Return the state of all rows; of accumulators of one kind, in any order."""
+    """Return the state of all rows; of accumulators of one kind, in any order.
+
+    Examples
+    --------
+    >>> from calibrant.streaming import Scores
+    >>> left, right = Scores(), Scores()
+    >>> left.update([1], [0.75])
+    >>> right.update([0], [0.5])
+    >>> combine([left.to_bytes(), right.to_bytes()]) == left.merge(right).to_bytes()
+    True
+    """
     merged: bytes = _merged(states).to_bytes()
     return merged
 
 
 def finish(state: bytes) -> Any:
-    """Return the result of a state."""
+    """Return the result of a state.
+
+    Examples
+    --------
+    >>> from calibrant.streaming import Scores
+    >>> scores = Scores()
+    >>> scores.update([1, 0], [0.75, 0.5])
+    >>> finish(scores.to_bytes()).brier
+    0.15625
+    """
     return restore(state).result()
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "hint", "number_text"]
+__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "column_head", "hint", "number_text"]
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
@@ -52,6 +52,8 @@ _OF_CLASSES = {
 }
 #: What one line per group has room for.
 _SHORT = ("base_rate", "hit_rate", "accuracy", "brier", "log", "ece", "spiegelhalter_pvalue")
+#: Below it, a p-value is shown as less than it; the results of tests have its logarithm.
+_LEAST_PVALUE = 1e-300
 #: Of more groups, the first and the last are shown.
 _MOST_GROUPS = 40
 
@@ -62,7 +64,7 @@ _LINE = "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)
 def as_text(card: Scorecard) -> str:
     """Return an aligned table, with what is undefined explained below."""
     lines = [_title(card)]
-    cells = {name: _digits(estimate) for name, estimate in card}
+    cells = {name: _digits(name, estimate) for name, estimate in card}
     width = max(len(interval) for _, interval in cells.values())
     for name, (value, interval) in cells.items():
         line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<{width}}  {hint(card, name)}"
@@ -78,7 +80,7 @@ def as_text(card: Scorecard) -> str:
 def as_html(card: Scorecard) -> str:
     """Return a table that takes its colours from the page, be it light or dark."""
     rows = [["", "value", "interval", ""]]
-    rows += [[ROWS[name][0], *_digits(estimate), hint(card, name)] for name, estimate in card]
+    rows += [[ROWS[name][0], *_digits(name, estimate), hint(card, name)] for name, estimate in card]
     notes = "".join(f"<li>{html.escape(why)}</li>" for why in _notes(card))
     parts = [
         '<div style="font-variant-numeric:tabular-nums;line-height:1.5">',
@@ -100,6 +102,11 @@ def _title(card: Scorecard) -> str:
     return f"Scorecard of {card.n} rows{shape}{omitted}, {level} intervals"
 
 
+def column_head(name: str) -> str:
+    """Return what a number is called where the test that a p-value belongs to is not beside it."""
+    return "Spiegelhalter p" if name == "spiegelhalter_pvalue" else ROWS[name][0].strip()
+
+
 def hint(card: Scorecard, name: str) -> str:
     """Return how to read a number of this card."""
     usual = ROWS[name][2]
@@ -117,26 +124,28 @@ def _notes(card: Scorecard) -> list[str]:
 
 def _group_rows(card: Scorecard) -> list[list[str]]:
     """The head, and a row for each group."""
-    heads = ["group", "rows", *(ROWS[name][0].strip() for name in _SHORT)]
+    heads = ["group", "rows", *(column_head(name) for name in _SHORT)]
     shown = list(card.groups.items())
     gap: list[list[str]] = []
     if len(shown) > _MOST_GROUPS:
         gap = [[f"... {len(shown) - _MOST_GROUPS} more"] + [""] * (len(heads) - 1)]
         shown = shown[: _MOST_GROUPS // 2] + shown[-_MOST_GROUPS // 2 :]
     table = [
-        [str(key), str(group.n), *(_digits(getattr(group, name))[0] for name in _SHORT)]
+        [str(key), str(group.n), *(_digits(name, getattr(group, name))[0] for name in _SHORT)]
         for key, group in shown
     ]
     half = _MOST_GROUPS // 2
     return [heads, *table[:half], *gap, *table[half:]]
 
 
-def _digits(estimate: Estimate) -> tuple[str, str]:
+def _digits(name: str, estimate: Estimate) -> tuple[str, str]:
     """Value and interval as text, to be read; the attributes have all digits.
 
     A certified interval has no confidence level. It is shown where its ends look different.
     """
     value = "undefined" if estimate.value is None else number_text(estimate.value)
+    if name.endswith("pvalue") and estimate.value is not None and estimate.value < _LEAST_PVALUE:
+        return f"< {_LEAST_PVALUE:g}", ""
     if estimate.low is None or estimate.high is None:
         return value, ""
     low, high = number_text(estimate.low), number_text(estimate.high)

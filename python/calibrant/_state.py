@@ -10,7 +10,7 @@ from calibrant._saved import read_state, state_bytes
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["load", "restore"]
+__all__ = ["is_state", "load", "restore"]
 
 _MAGIC = b"CLBR"
 
@@ -47,23 +47,40 @@ def restore(state: Buffer) -> Any:
     ------
     ValueError
         If they are damaged, cut short, of a newer version, or no state at all.
-    """
-    from calibrant import _evidence_bytes
-    from calibrant._windowed import Windowed
-    from calibrant.evidence import Evidence
-    from calibrant.sequential import SequentialCalibrationTest
 
+    Examples
+    --------
+    >>> from calibrant.streaming import Spiegelhalter
+    >>> restore(Spiegelhalter().to_bytes())
+    Spiegelhalter(n=0)
+    """
     block = state_bytes(state)
-    kinds: dict[bytes, Any] = {
-        _evidence_bytes.MAGIC: Evidence,
-        Windowed.MAGIC: Windowed,
-        SequentialCalibrationTest.MAGIC: SequentialCalibrationTest,
-    }
+    kinds = _kinds()
     if block[:4] in kinds:
         return kinds[block[:4]].from_bytes(block)
     if block.startswith(_MAGIC):
         return _accumulator(block)
     raise ValueError("not a state saved by calibrant")
+
+
+def is_state(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file begins as a state does, of whatever class."""
+    with open(path, "rb") as file:  # noqa: PTH123  # any path
+        return file.read(4) in (_MAGIC, *_kinds())
+
+
+def _kinds() -> dict[bytes, Any]:
+    """Return the classes whose states are no accumulator of the core, by what they begin with."""
+    from calibrant import _evidence_bytes
+    from calibrant._windowed import Windowed
+    from calibrant.evidence import Evidence
+    from calibrant.sequential import SequentialCalibrationTest
+
+    return {
+        _evidence_bytes.MAGIC: Evidence,
+        Windowed.MAGIC: Windowed,
+        SequentialCalibrationTest.MAGIC: SequentialCalibrationTest,
+    }
 
 
 def _accumulator(block: bytes) -> Any:

@@ -52,7 +52,13 @@ def set_num_threads(n: SupportsIndex) -> None:
 
 
 def get_num_threads() -> int:
-    """Return how many threads a call may use."""
+    """Return how many threads a call may use.
+
+    Examples
+    --------
+    >>> get_num_threads() >= 1
+    True
+    """
     return _core.num_threads()
 
 
@@ -65,6 +71,11 @@ def config() -> dict[str, object]:
         With the keys ``version``, ``numpy``, ``compiler``, ``flags``, ``cpp_standard``,
         ``openmp`` (None if built without), ``num_threads``, ``num_threads_source``,
         ``isa``, ``isa_source`` and ``available_isas``.
+
+    Examples
+    --------
+    >>> config()["available_isas"][0]
+    'baseline'
     """
     from calibrant import __version__  # not above: the package imports this module
 

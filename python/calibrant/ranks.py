@@ -159,6 +159,15 @@ def break_ties(less: ArrayLike, equal: ArrayLike, *, seed: int = 0, first_pair: 
     Returns
     -------
     array of int64, of the same shape
+
+    Examples
+    --------
+    >>> draws, truth = [[1, 2, 2, 3]], [2]
+    >>> less, equal = draw_counts(draws, truth)
+    >>> less, equal
+    (array([1]), array([2]))
+    >>> break_ties(less, equal) == sbc_ranks(draws, truth)  # 1, 2 or 3
+    array([ True])
     """
     below, same = _counts(less, "less"), _counts(equal, "equal")
     if below.shape != same.shape:

@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Score tables of predictions, or states saved before.
 
-    FILE is Parquet, Arrow IPC, CSV, NPY or NPZ, a folder of them, or a pattern. Columns that are
-    not named are guessed, and the guesses are printed.
+    FILE is Parquet, Arrow IPC, CSV, JSON lines, NPY or NPZ, a folder of them, or a pattern.
+    Columns that are not named are guessed, and the guesses are printed.
 
     \b
     calibrant score predictions.parquet

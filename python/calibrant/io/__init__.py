@@ -219,9 +219,9 @@ def scan(
     Parameters
     ----------
     table : path, list of paths, data frame, dict of arrays, or Arrow stream
-        A Parquet, Arrow IPC, CSV, NPY or NPZ file, a folder of them or a pattern with ``*``; a
-        pandas or polars DataFrame, a DuckDB relation, an Arrow table, or anything else with
-        ``__arrow_c_stream__``.
+        A Parquet, Arrow IPC, CSV, JSON lines, NPY or NPZ file, a folder of them or a pattern with
+        ``*``; a pandas or polars DataFrame, a DuckDB relation, an Arrow table, or anything else
+        with ``__arrow_c_stream__``.
     label : str, optional
         The column of what happened. Columns that are not named are guessed from names and types;
         `Scan.notes` says how.

@@ -1,4 +1,4 @@
-"""Parquet, Arrow IPC and CSV, read by pyarrow in batches."""
+"""Parquet, Arrow IPC, CSV and JSON lines, read by pyarrow in batches."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from calibrant.io._parts import BATCH_ROWS, Columns, Kind, Part, needs_pyarrow
 
-__all__ = ["CsvFile", "IpcFile", "ParquetFile", "batches_of", "kinds_of"]
+__all__ = ["CsvFile", "IpcFile", "JsonLinesFile", "ParquetFile", "batches_of", "kinds_of"]
 
 #: Column chunks beyond this size, in bytes, are read as they are decoded, not in one piece.
 _LARGE_CHUNK = 2**26
@@ -246,6 +246,51 @@ class CsvFile(_File):
                                 f"at row {row + i}"
                             )
                 row += batch.num_rows
+
+
+class JsonLinesFile(_File):
+    """An object in each line, whose keys name the columns; what a line lacks is missing."""
+
+    _what = "JSON lines"
+    n_rows: int | None = None
+
+    def _open(self, schema: Any = None) -> Any:
+        """Open it, to be read in blocks; with a schema, for these columns alone."""
+        from pyarrow import json
+
+        read_options = json.ReadOptions(block_size=2**22)
+        parse_options = None
+        if schema is not None:
+            parse_options = json.ParseOptions(
+                explicit_schema=schema, unexpected_field_behavior="ignore"
+            )
+        if hasattr(json, "open_json"):
+            return json.open_json(self.name, read_options, parse_options)
+        return json.read_json(self.name, read_options, parse_options).to_reader()
+
+    @cached_property
+    def _schema(self) -> Any:
+        """That of the first block."""
+        with self._errors_named():
+            if self.path.stat().st_size == 0:
+                raise ValueError(f"{self.name}: the file is empty; each line is an object")
+            with self._open() as reader:
+                return reader.schema
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        return kinds_of(self._schema, self.name)
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:
+        types = {name: self._schema.field(name).type for name in columns}
+        # What is whole in the first block may not be so in the next.
+        number = self.arrow.float64()
+        types |= {name: number for name in floats if self.kinds[name] != "list"}
+        yield from self._one_by_one(self._batches(self.arrow.schema(list(types.items()))))
+
+    def _batches(self, schema: Any) -> Iterator[Any]:
+        with self._open(schema) as reader:
+            yield from reader
 
 
 def _is_number(text: str) -> bool:

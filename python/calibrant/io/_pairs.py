@@ -35,7 +35,7 @@ def side_by_side(scans: Mapping[str, Scan]) -> Iterator[tuple[Batch, dict[str, A
             return
         batches = [reader.take(n) for reader in readers]
         for name, batch in zip(scans, batches, strict=True):
-            _check_labels(next(iter(scans)), batches[0].y_true, name, batch.y_true, row)
+            _check_labels(scans, batches[0].y_true, name, batch.y_true, row)
         yield batches[0], dict(zip(scans, (b.y_proba for b in batches), strict=True)), row
         row += n
 
@@ -69,17 +69,26 @@ def _cut(column: Any, rows: slice) -> Any:
     return column.iloc[rows] if hasattr(column, "iloc") else column[rows]
 
 
-def _check_labels(first: str, labels: Any, second: str, others: Any, row: int) -> None:
+def _check_labels(
+    scans: Mapping[str, Scan], labels: Any, second: str, others: Any, row: int
+) -> None:
     if labels is others:
         return
+    first = next(iter(scans))
     a, b = np.asarray(labels), np.asarray(others)
     differ = np.flatnonzero((a != b) & ~((a != a) & (b != b)))
     if differ.size:
         at = int(differ[0])
+        mine, other = _name(scans[first], a[at]), _name(scans[second], b[at])
         raise ValueError(
-            f"{first} and {second} have different labels at row {row + at}: {a[at]} and {b[at]}; "
+            f"{first} and {second} have different labels at row {row + at}: {mine} and {other}; "
             "models are compared on the same rows, in the same order"
         )
+
+
+def _name(scan: Scan, label: Any) -> Any:
+    """The class that a code stands for; a missing one stays as it is."""
+    return label if scan.classes is None or label != label else scan.classes[int(label)]
 
 
 def _check_end(scans: Mapping[str, Scan], left: Sequence[int], row: int) -> None:

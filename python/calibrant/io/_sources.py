@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from calibrant.io._arrow_files import CsvFile, IpcFile, ParquetFile
+from calibrant._state import is_state
+from calibrant.io._arrow_files import CsvFile, IpcFile, JsonLinesFile, ParquetFile
 from calibrant.io._frames import source_in_memory
 from calibrant.io._numpy_files import NpyFile, NpzFile
 from calibrant.io._parts import Kind, Part, Source
@@ -25,6 +26,8 @@ _READERS: dict[str, type[Any]] = {
     ".ipc": IpcFile,
     ".csv": CsvFile,
     ".tsv": CsvFile,
+    ".jsonl": JsonLinesFile,
+    ".ndjson": JsonLinesFile,
     ".npy": NpyFile,
     ".npz": NpzFile,
 }
@@ -57,6 +60,11 @@ def _suffix(path: Path) -> str:
 def _open_file(path: Path) -> Source:
     reader = _READERS.get(_suffix(path))
     if reader is None:
+        if path.is_file() and is_state(path):
+            raise ValueError(
+                f"{path}: a saved state, where a table is needed; calibrant score and report take "
+                "those that --save-state wrote, calibrant state inspect takes any"
+            )
         raise ValueError(f"{path}: cannot tell its format; known are {', '.join(_READERS)}")
     source: Source = reader(path)
     return source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from calibrant._scorecard_table import ROWS
+from calibrant._scorecard_table import column_head
 from calibrant.plotting import GroupsDisplay
 from calibrant.plotting._groups import by_worst
 from calibrant.report._probability_sections import estimate
@@ -37,7 +37,7 @@ def groups(view: View) -> Section | None:
     more = len(ranked) - len(shown)
     table = Table(
         "groups",
-        ("group", "rows", *(ROWS[name][0].strip() for name in COLUMNS)),
+        ("group", "rows", *(column_head(name) for name in COLUMNS)),
         tuple(_row(key, group) for key, group in shown),
         f"{more:,} more groups, none worse than these." if more else "",
     )
@@ -55,8 +55,9 @@ def groups(view: View) -> Section | None:
         "groups",
         f"Groups by {by}" if by else "Groups",
         f"{len(ranked):,} groups, the worst calibrated first. They are in the order of the lower "
-        "end of their interval, so that a small group is not called worst by chance. The band is "
-        "that of all rows.",
+        "end of their interval, so that a small group is not called worst by chance. Chance alone "
+        "makes the error of few rows too large; intervals take that off, and may end below it. The "
+        "band is that of all rows.",
         figures=(figure,),
         tables=(table,),
         notes=tuple(

@@ -20,7 +20,7 @@ HEADLINES = {
     "over-confident": "These probabilities are over-confident.",
     "under-confident": "These probabilities are under-confident.",
     "calibrated": "These probabilities look calibrated.",
-    "miscalibrated": "These probabilities are off, though neither over- nor under-confident.",
+    "miscalibrated": "These probabilities are not calibrated.",
     "undefined": "There is no verdict on these probabilities.",
 }
 INTERVAL_HEADLINES = {
@@ -39,6 +39,8 @@ RANK_HEADLINES = {
 }
 #: Below it, a p-value speaks against the scores.
 SIGNIFICANT = 0.05
+#: Errors are of one sign if the mean gap is this much of the mean of the gaps' sizes (ECE).
+ONE_SIDED = 0.9
 
 
 @dataclass(frozen=True)
@@ -78,9 +80,14 @@ def verdict_of(view: View) -> Verdict:
         )
     card, ks, assessment = view.card, view.ks, view.assessment
     kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
-    parts = (why[:1].upper() + why[1:], _by_how_much(card, ks))
+    side = _side(view)
+    parts = (why[:1].upper() + why[1:], _by_how_much(card, ks, side))
     sentence = ". ".join(part for part in parts if part) + "."
-    return Verdict(kind, HEADLINES[kind], sentence)
+    headline = HEADLINES[kind]
+    if side and kind != "undefined":
+        words = side if kind == "miscalibrated" else f"{kind} and {side}"
+        headline = f"These probabilities are {words}."
+    return Verdict(kind, headline, sentence)
 
 
 def _on_intervals(view: View) -> Verdict:
@@ -88,12 +95,14 @@ def _on_intervals(view: View) -> Verdict:
     levels = view.intervals.levels
     kinds = {level.verdict for level in levels if level.verdict != "calibrated"} or {"calibrated"}
     shown = ", ".join(
-        f"{100 * level.coverage.value:.4g}% at {100 * level.confidence_level:g}%"
+        f"{100 * level.coverage.value:.4g}% (promised: {100 * level.confidence_level:g}%)"
         for level in levels
         if level.coverage.value is not None
     )
     kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
-    return Verdict(kind, INTERVAL_HEADLINES[kind], f"They hold what happened in {shown}.")
+    return Verdict(
+        kind, INTERVAL_HEADLINES[kind], f"Of all rows, they hold what happened in {shown}."
+    )
 
 
 def _on_sets(view: View) -> Verdict:
@@ -129,8 +138,8 @@ def _by_angle(
         if ks.pvalue.value < SIGNIFICANT:
             return "miscalibrated", why
         return ("calibrated" if card.ece.value == 0.0 else kind), why
-    if assessment.tolerance >= 45.0:
-        return "undefined", why
+    if assessment.tolerance >= 45.0:  # any angle would do
+        return ("miscalibrated" if ks.pvalue.value < SIGNIFICANT else "undefined"), why
     if kind == "calibrated" and ("off in another way" in why or ks.pvalue.value < SIGNIFICANT):
         return "miscalibrated", why  # the angle sees too much or too little confidence only
     return kind, why
@@ -148,7 +157,18 @@ def _by_tests(card: Scorecard, ks: TestBounds) -> tuple[str, str]:
     return "calibrated", shown
 
 
-def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
+def _side(view: View) -> str:
+    """Whether probabilities are too high, or too low, nearly everywhere; else nothing."""
+    card = view.card
+    if not view.is_binary or card.ece.value is None or view.ks.pvalue.value >= SIGNIFICANT:
+        return ""
+    mean_gap = view.evidence.table.cumulative_differences().differences[-1]
+    if abs(mean_gap) < ONE_SIDED * card.ece.value:
+        return ""
+    return "too high" if mean_gap < 0 else "too low"
+
+
+def _by_how_much(card: Scorecard, ks: TestBounds, side: str) -> str:
     """The size of the error, and whether chance explains it."""
     if card.ece.value is None:
         return ""
@@ -160,7 +180,8 @@ def _by_how_much(card: Scorecard, ks: TestBounds) -> str:
         else "which chance would explain"
     )
     test = pvalue_text(ks.pvalue.value, ks.log_pvalue.value)
+    everywhere = f"nearly everywhere {side}, " if side else ""
     return (
         f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on "
-        f"average (ECE), {chance} (KS test, {test})"
+        f"average (ECE), {everywhere}{chance} (KS test, {test})"
     )
