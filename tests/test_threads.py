@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
+import os
 import subprocess
 import sys
 import sysconfig
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +27,7 @@ mergeable = pytest.mark.parametrize(
 
 N_THREADS = 4
 ROUNDS = 12
+SECONDS = 0.2
 #: A hang is what a mistake would look like.
 PATIENCE = 60.0
 
@@ -132,6 +135,24 @@ def test_updates_and_merges_lose_nothing_while_others_read(name):
     assert view(shared) == view(expected)
     if hasattr(shared, "to_bytes"):
         assert shared.to_bytes() == expected.to_bytes()
+
+
+@mergeable
+def test_as_many_merges_as_there_is_time_for_lose_nothing(name):
+    """Without a lock it takes thousands of them until two meet."""
+    shared, one = empty(name), filled(name)
+    merged: list[int] = []
+
+    def merge() -> None:
+        end, n = time.monotonic() + SECONDS, 0
+        while time.monotonic() < end:
+            for _ in range(20):
+                shared.merge(one)
+            n += 20
+        merged.append(n)
+
+    run_at_once(*[merge] * N_THREADS)
+    assert shared.n == sum(merged) * one.n
 
 
 @mergeable
@@ -309,7 +330,12 @@ free_threaded = pytest.mark.skipif(
 @free_threaded
 def test_the_core_does_not_bring_the_gil_back():
     script = "import sys, calibrant; assert not sys._is_gil_enabled(); print('done')"
+    environment = {name: os.environ[name] for name in os.environ if name != "PYTHON_GIL"}
     found = subprocess.run(
-        [sys.executable, "-W", "error", "-c", script], check=True, capture_output=True, text=True
+        [sys.executable, "-W", "error", "-c", script],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=environment,
     )
     assert found.stdout == "done\n"
