@@ -121,7 +121,22 @@ private:
 
 RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
                          Poll poll)
-    : events_(events), width_(events.y_proba.width), starts_(groups.size + 1, 0) {
+    : events_(events),
+      by_group_(events),
+      width_(events.y_proba.width),
+      starts_(groups.size + 1, 0) {
+    copy(events, groups, rows_before, poll);
+    const std::size_t rows = starts_.back();
+    y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
+    by_group_.y_true = &y_true_;
+    by_group_.y_proba = side_by_side(p_.data(), rows, width_, Dtype::float64);
+    if (events.sample_weight == nullptr) return;
+    sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
+    by_group_.sample_weight = &sample_weight_;
+}
+
+void RowsByGroup::copy(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
+                       Poll poll) {
     const std::size_t n = events.size();
     if (n == 0) return;
     const std::size_t most =
