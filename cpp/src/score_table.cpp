@@ -297,12 +297,11 @@ private:
             add_weighted(row);
             return;
         }
+        const std::int64_t hit = row.hit ? 1 : 0;  // no branch: nobody could foretell it
         ++cell.ones;
+        cell.hits += static_cast<std::uint64_t>(hit);
         cell.offsets += row.offset;
-        if (row.hit) {
-            ++cell.hits;
-            cell.hit_offsets += row.offset;
-        }
+        cell.hit_offsets += row.offset & -hit;
         if (in_lowest(row.cell)) add_low_score(row.cell, row.score, row.hit);
     }
 

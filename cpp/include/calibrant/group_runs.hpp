@@ -23,10 +23,6 @@ using GroupStarts = std::vector<std::size_t>;
 template <class Part>
 using PartsOfGroups = std::vector<std::unique_ptr<Part>>;
 
-// The rows that have a group, by group and then as they come, in `order`, which has room for all.
-[[nodiscard]] GroupStarts rows_in_order(const GroupCodes& groups, std::size_t rows,
-                                        std::int64_t* order);
-
 // Rows [begin, begin + count) of a column.
 [[nodiscard]] inline Column stretch_of(const Column& column, std::size_t begin, std::size_t count) {
     Column stretch = column;
