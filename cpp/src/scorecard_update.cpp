@@ -156,11 +156,12 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
 PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows,
                                         Poll poll) {
     check_classes(rows.events());
-    auto cards = parts_by_workers<ScorecardWorker>(empty, rows.events(), rows, poll);
+    auto cards =
+        parts_by_workers<ScorecardWorker>(empty.without_table(), rows.events(), rows, poll);
     if (!empty.table_) return cards;
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
     for (std::size_t i = 0; i < cards.size(); ++i) {
-        if (cards[i]) cards[i]->table_ = std::move(*tables[i]);
+        if (cards[i]) cards[i]->table_.emplace(std::move(*tables[i]));
     }
     return cards;
 }
