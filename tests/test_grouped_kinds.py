@@ -84,6 +84,8 @@ KINDS = {
     "clipped risk profile": (functools.partial(streaming.RiskProfile, q_lim=1e-12), saturated_rows),
     "saturated risk profile": (streaming.RiskProfile, saturated_rows),
     "weighted risk profile": (streaming.RiskProfile, weighted_rows),
+    "more powers": (functools.partial(streaming.RiskProfile, powers=[2.0, -3.5]), event_rows),
+    "saturated powers": (functools.partial(streaming.RiskProfile, powers=[-9.0]), saturated_rows),
     "extremes": (functools.partial(streaming.RiskProfile, powers=[math.inf]), event_rows),
     "reliability": (streaming.Reliability, event_rows),
     "reliability of classes": (streaming.Reliability, matrix_rows),
@@ -93,8 +95,14 @@ KINDS = {
     "spiegelhalter of classes": (streaming.Spiegelhalter, matrix_rows),
     "saturated spiegelhalter": (streaming.Spiegelhalter, saturated_rows),
     "assessment": (functools.partial(streaming.Assessment, 4), event_rows),
+    "weighted assessment": (functools.partial(streaming.Assessment, 4, q_lim=0.01), weighted_rows),
+    "assessment of classes": (functools.partial(streaming.Assessment, 4), matrix_rows),
     "score table": (streaming.ScoreTable, event_rows),
+    "weighted score table": (streaming.ScoreTable, weighted_rows),
+    "score table of classes": (streaming.ScoreTable, matrix_rows),
     "scorecard": (functools.partial(streaming.Scorecard, n_bins=4), event_rows),
+    "weighted scorecard": (functools.partial(streaming.Scorecard, n_bins=4), weighted_rows),
+    "scorecard of classes": (functools.partial(streaming.Scorecard, n_bins=4), matrix_rows),
     "intervals": (functools.partial(streaming.Intervals, 0.9), interval_rows),
     "weighted intervals": (
         functools.partial(streaming.Intervals, 0.9, width_edges=[0.1, 1.0]),
@@ -110,6 +118,12 @@ each_kind = pytest.mark.parametrize(("factory", "make"), KINDS.values(), ids=KIN
 CELLS = (
     "scores", "scores of classes", "risk profile", "saturated risk profile", "reliability",
     "saturated reliability", "spiegelhalter", "saturated spiegelhalter",
+)  # fmt: skip
+
+#: One worker takes one group after the other; what it keeps of one must not reach the next.
+WORKERS = (
+    "more powers", "assessment", "score table", "weighted score table", "scorecard",
+    "weighted scorecard", "intervals", "weighted intervals", "sets",
 )  # fmt: skip
 
 
@@ -224,6 +238,30 @@ def test_groups_of_more_rows_than_a_cell_has_room_for(kind):
     assert many[0] == alone.copy().merge(alone).merge(alone)
 
 
+@pytest.mark.parametrize("kind", WORKERS)
+@pytest.mark.usefixtures("runtime_restored")
+def test_large_groups_among_small_ones(kind):
+    """A group of 2^16 rows is for all threads; a table of more than 2,048 is counted otherwise."""
+    factory, make = KINDS[kind]
+    n = 75_000
+    rows, rng = make(n, seed=9), np.random.default_rng(10)
+    groups = np.concatenate([np.full(66_000, 20), np.full(5000, 7), np.arange(4000) % 41])
+    groups = rng.permutation(groups)
+    expected = by_masks(factory, rows, groups)
+    for threads in (1, 3):
+        calibrant.set_num_threads(threads)
+        grouped = Grouped(factory)
+        grouped.update(**rows, groups=groups)
+        assert_same(grouped, expected)
+    before = grouped.to_bytes()
+    at = int(np.flatnonzero(groups == 20)[-1])
+    y = rows["y_true"].astype(float)
+    y[at] = math.nan
+    with pytest.raises(ValueError, match=f"row {at}"):
+        grouped.update(**{**rows, "y_true": y}, groups=groups)
+    assert grouped.to_bytes() == before
+
+
 @each_kind
 def test_a_failed_update_leaves_all_groups_as_they_were(factory, make):
     grouped, rows = Grouped(factory), make(40)
@@ -245,7 +283,10 @@ def test_a_failed_update_leaves_all_groups_as_they_were(factory, make):
     assert grouped.n_groups == 7
 
 
-@pytest.mark.parametrize("kind", ["intervals", "pairs", "ranks"])
+@pytest.mark.parametrize(
+    "kind",
+    ["more powers", "assessment", "score table", "scorecard", "intervals", "pairs", "ranks"],
+)
 def test_missing_values_are_omitted_in_their_group(kind):
     factory, make = KINDS[kind]
     rows = make(300)

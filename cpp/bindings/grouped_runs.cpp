@@ -33,8 +33,8 @@ void require_rows(const GroupStarts& starts, std::size_t rows) {
 }
 
 template <class State, class View, class Add>
-PartsByRun<State> run(const State& empty, const GroupStarts& starts, std::size_t n_values,
-                      const View& view, const Add& add) {
+PartsOfGroups<State> run(const State& empty, const GroupStarts& starts, std::size_t n_values,
+                         const View& view, const Add& add) {
     return run_unlocked(n_values, [&] {
         return parts_of_runs(empty, starts, view, poll_signals,
                              [&](State& part, std::size_t group, View& of_thread, Poll poll) {
@@ -44,16 +44,6 @@ PartsByRun<State> run(const State& empty, const GroupStarts& starts, std::size_t
                              });
     });
 }
-
-struct IntervalView {
-    IntervalRows rows;
-    Stretch y_true, sample_weight;
-};
-
-struct SetView {
-    SetRows rows;
-    Stretch y_true, sample_weight;
-};
 
 struct EventView {
     Events events;
@@ -71,8 +61,8 @@ struct EventView {
 
 }  // namespace
 
-PartsByRun<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
-                                   const RowsSeen&, const py::tuple& arguments) {
+PartsOfGroups<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
+                                      const RowsSeen&, const py::tuple& arguments) {
     using Bounds = std::tuple<py::object, py::object, bool>;
     const auto [y_true, bounds, sample_weight, omit_missing, swap_crossed] =
         arguments.cast<std::tuple<py::object, Bounds, py::object, bool, bool>>();
@@ -81,47 +71,24 @@ PartsByRun<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& st
                                 swap_crossed);
     const IntervalRows& all = inputs.rows();
     require_rows(starts, all.size());
-    const IntervalView view{all, {all.y_true, {}}, {all.sample_weight, {}}};
-    return run(empty, starts, inputs.n_values(), view,
-               [&](Intervals& part, std::size_t, std::size_t begin, std::size_t n, IntervalView& of,
-                   Poll poll) {
-                   for (std::size_t level = 0; level < all.n_levels(); ++level) {
-                       of.rows.lower[level] = stretch_of(all.lower[level], begin, n);
-                       of.rows.upper[level] = stretch_of(all.upper[level], begin, n);
-                   }
-                   of.rows.y_true = of.y_true.at(begin, n);
-                   of.rows.sample_weight = of.sample_weight.at(begin, n);
-                   part.update(of.rows, 0, poll);
-               });
+    return run_unlocked(inputs.n_values(),
+                        [&] { return parts_by_group(empty, all, starts, poll_signals); });
 }
 
-PartsByRun<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
-                                        const RowsSeen&, const py::tuple& arguments) {
+PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
+                                           const RowsSeen&, const py::tuple& arguments) {
     const auto [y_true, form, arrays, sample_weight, left_out, omit_missing] =
         arguments
             .cast<std::tuple<py::object, std::string, py::list, py::object, py::object, bool>>();
     const SetInputs inputs(y_true, form, arrays, sample_weight, left_out, omit_missing);
     const SetRows& all = inputs.rows();
     require_rows(starts, all.size);
-    const SetView view{all, {all.y_true, {}}, {all.sample_weight, {}}};
-    return run(empty, starts, inputs.n_values(), view,
-               [&](PredictionSets& part, std::size_t, std::size_t begin, std::size_t n, SetView& of,
-                   Poll poll) {
-                   of.rows.size = n;
-                   for (std::size_t level = 0; level < all.indicators.size(); ++level) {
-                       of.rows.indicators[level] = stretch_of(all.indicators[level], begin, n);
-                   }
-                   if (all.offsets != nullptr) of.rows.offsets = all.offsets + begin;
-                   of.rows.masks = stretch_of(all.masks, begin, n);
-                   if (all.groups != nullptr) of.rows.groups = all.groups + begin;
-                   of.rows.y_true = of.y_true.at(begin, n);
-                   of.rows.sample_weight = of.sample_weight.at(begin, n);
-                   part.update(of.rows, 0, poll);
-               });
+    return run_unlocked(inputs.n_values(),
+                        [&] { return parts_by_group(empty, all, starts, poll_signals); });
 }
 
-PartsByRun<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
-                                      const RowsSeen&, const py::tuple& arguments) {
+PartsOfGroups<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
+                                         const RowsSeen&, const py::tuple& arguments) {
     const auto [y_true, first, second, sample_weight, omit_missing, first_name, second_name] =
         arguments.cast<std::tuple<py::object, py::object, py::object, py::object, bool, std::string,
                                   std::string>>();
@@ -138,8 +105,8 @@ PartsByRun<PairedScores> parts_by_run(const PairedScores& empty, const GroupStar
                });
 }
 
-PartsByRun<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts, const RowsSeen& seen,
-                               const py::tuple& arguments) {
+PartsOfGroups<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts,
+                                  const RowsSeen& seen, const py::tuple& arguments) {
     const auto [draws, truth, first_pair, omit_missing] =
         arguments.cast<std::tuple<py::object, py::object, std::optional<std::uint64_t>, bool>>();
     const DrawInputs inputs(draws, truth, py::none(), omit_missing);

@@ -5,7 +5,6 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "calibrant/comparison.hpp"
@@ -19,16 +18,13 @@ namespace calibrant::bindings {
 // What groups have had before, in rows.
 using RowsSeen = std::vector<std::uint64_t>;
 
-template <class State>
-using PartsByRun = std::vector<std::unique_ptr<State>>;
-
-PartsByRun<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
-                                   const RowsSeen& seen, const pybind11::tuple& arguments);
-PartsByRun<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
-                                        const RowsSeen& seen, const pybind11::tuple& arguments);
-PartsByRun<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
+PartsOfGroups<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
                                       const RowsSeen& seen, const pybind11::tuple& arguments);
-PartsByRun<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts, const RowsSeen& seen,
-                               const pybind11::tuple& arguments);
+PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
+                                           const RowsSeen& seen, const pybind11::tuple& arguments);
+PartsOfGroups<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,
+                                         const RowsSeen& seen, const pybind11::tuple& arguments);
+PartsOfGroups<Ranks> parts_by_run(const Ranks& empty, const GroupStarts& starts,
+                                  const RowsSeen& seen, const pybind11::tuple& arguments);
 
 }  // namespace calibrant::bindings

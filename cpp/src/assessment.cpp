@@ -6,6 +6,7 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/risk_sums.hpp"
+#include "calibrant/rows_by_group.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -28,7 +29,8 @@ public:
     AssessmentWorker(const Assessment& parameters, const ScoredRows& rows)
         : rows_(rows),
           block_(rows),
-          total_(parameters.empty()),
+          nothing_(parameters.empty()),
+          total_(nothing_),
           weighted_(rows.events.sample_weight != nullptr),
           bins_(block_.most_scores()),
           counts_(total_.bins_.size()),
@@ -53,16 +55,19 @@ public:
         });
     }
 
-    void finish_into(Assessment& result) {
+    // The rows so far, to begin anew.
+    [[nodiscard]] Assessment take() {
         flush();
         for (std::size_t k = 0; k < models_.size(); ++k) {
             empty_waiting(k);
-            scores_[k].add_to(total_.table_[k].scores);
-            total_.table_[k].model = models_[k].profile();
+            std::exchange(scores_[k], {}).add_to(total_.table_[k].scores);
+            models_[k].move_to(total_.table_[k].model);
         }
         if (total_.n_ + total_.omitted_ != 0) total_.scores_per_event_ = rows_.scores_per_event();
-        result.merge(total_);
+        return std::exchange(total_, nothing_);
     }
+
+    void finish_into(Assessment& result) { result.merge(take()); }
 
 private:
     struct Counts {
@@ -109,6 +114,7 @@ private:
     }
 
     void empty_waiting(std::size_t k) {
+        if (counts_[k].waiting == 0) return;
         double* const weights = weighted_ ? &waiting_weights_[k * most_waiting_] : nullptr;
         adder_.add(models_[k], &waiting_[k * most_waiting_], weights, counts_[k].waiting);
         counts_[k].waiting = 0;
@@ -129,7 +135,7 @@ private:
 
     const ScoredRows& rows_;
     ScoredBlock block_;
-    Assessment total_;
+    Assessment nothing_, total_;
     bool weighted_;
     std::vector<std::uint32_t> bins_;
     std::vector<Counts> counts_;
@@ -151,6 +157,12 @@ Assessment::Assessment(Bins bins, double q_lim)
 
 void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
     update_by_workers<AssessmentWorker>(*this, rows, rows.events, rows_before, poll);
+}
+
+PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const RowsByGroup& rows,
+                                         Poll poll) {
+    const ScoredRows pairs{rows.events(), Scoring::pairs, 0, empty.q_lim()};
+    return parts_by_workers<AssessmentWorker>(empty, pairs, rows, poll);
 }
 
 void Assessment::merge(const Assessment& other) {

@@ -135,7 +135,7 @@ public:
     }
     [[nodiscard]] static const std::uint32_t* bins() { return nullptr; }
 
-    bool make(CellWords<8>* words) {
+    bool make(CellWords<4>* words) {
         return loops().of_spiegelhalter(block_.score(), block_.hit(), block_.n(), words);
     }
 

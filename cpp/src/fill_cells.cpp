@@ -115,7 +115,7 @@ private:
                 done += loops().add_4(words_ + done, cell_ + done, n - done, cells);
             }
             const std::int64_t last = cell_[done - 1];
-            if (last >= 0 && static_cast<std::uint32_t>(cells[last].at[0]) == most_cell_rows) {
+            if (last >= 0 && rows_of_cell(cells[last].at[0]) == most_cell_rows) {
                 sums_.spill(static_cast<std::size_t>(last) / sums_.cells_per_group());
             }
         }

@@ -106,21 +106,17 @@ bool words_of_risk(const double* __restrict q, std::size_t n, CellWords<8>* __re
 }
 
 bool words_of_spiegelhalter(const double* __restrict p, const std::int32_t* __restrict hit,
-                            std::size_t n, CellWords<8>* __restrict words) {
+                            std::size_t n, CellWords<4>* __restrict words) {
     std::uint64_t fine = 0;
     for (std::size_t i = 0; i < n; ++i) {
         const SpiegelhalterTerms raw = spiegelhalter_terms_of(p[i], hit[i]);
         const Rounded excess = round_score(raw.excess, raw.excess_rest);
         const Rounded variance = round_score(raw.variance, raw.variance_rest);
         fine |= is_fine(raw.variance) ? 1U : 0U;
-        words[i].at[0] = 1;
-        words[i].at[1] = 0;
+        words[i].at[0] = 1 + (units<30>(variance.high) << row_bits);
+        words[i].at[1] = units<80>(variance.low);
         words[i].at[2] = units<30>(excess.high);
         words[i].at[3] = units<80>(excess.low);
-        words[i].at[4] = units<30>(variance.high);
-        words[i].at[5] = units<80>(variance.low);
-        words[i].at[6] = 0;
-        words[i].at[7] = 0;
     }
     return fine != 0;
 }

@@ -29,7 +29,6 @@ Int128 sum_of(const CellWords<8>& cell, Score score) {
     return sum_of(cell.at[at], cell.at[at + 1], grid.high_bits, grid.low_bits);
 }
 
-std::uint64_t lower(std::uint64_t word) { return static_cast<std::uint32_t>(word); }
 std::uint64_t upper(std::uint64_t word) { return word >> upper_half; }
 
 }  // namespace
@@ -46,7 +45,7 @@ void CellLayout<ScoreSums>::add_to(ScoreSums& state, std::size_t columns, const 
                                    std::uint64_t omitted) {
     const Words& cell = cells[0];
     state.columns_ = columns;
-    state.n_ = lower(cell.at[0]);
+    state.n_ = rows_of_cell(cell.at[0]);
     state.omitted_ = omitted;
     state.zeros_ = cell.at[1];
     state.class_weight_.resize(std::max<std::size_t>(columns, 2));
@@ -68,7 +67,7 @@ void CellLayout<ScoreSums>::add_to(ScoreSums& state, std::size_t columns, const 
 static_assert(log_grid.low_bits == 58 && score_grid.low_bits == 80);
 double CellLayout<ScoreSums>::mean(const Words& cell, Score score) {
     if (score == Score::log && cell.at[1] != 0) return std::numeric_limits<double>::infinity();
-    const std::uint64_t n = lower(cell.at[0]);
+    const std::uint64_t n = rows_of_cell(cell.at[0]);
     if (n == 0) return std::numeric_limits<double>::quiet_NaN();
     // As mean() of sum.hpp's values; since nothing is near the ends of the doubles, without
     // scaling.
@@ -89,7 +88,7 @@ bool CellLayout<RiskProfile>::suit(const RiskProfile& state, const Events& event
 void CellLayout<RiskProfile>::add_to(RiskProfile& state, std::size_t, const Words* cells,
                                      std::uint64_t omitted) {
     const Words& cell = cells[0];
-    state.n_ = lower(cell.at[0]);
+    state.n_ = rows_of_cell(cell.at[0]);
     state.omitted_ = omitted;
     state.zeros_ = cell.at[1];
     state.weight_.add(static_cast<Int128>(state.n_), 0);
@@ -105,10 +104,10 @@ void CellLayout<RiskProfile>::add_to(RiskProfile& state, std::size_t, const Word
 void CellLayout<Spiegelhalter>::add_to(Spiegelhalter& state, std::size_t, const Words* cells,
                                        std::uint64_t omitted) {
     const Words& cell = cells[0];
-    state.n_ = state.with_weight_ = lower(cell.at[0]);
+    state.n_ = state.with_weight_ = rows_of_cell(cell.at[0]);
     state.omitted_ = omitted;
+    state.variance_.add(sum_of(cell.at[0] >> row_bits, cell.at[1], 30, 80), -80);
     state.excess_.add(sum_of(cell.at[2], cell.at[3], 30, 80), -80);
-    state.variance_.add(sum_of(cell.at[4], cell.at[5], 30, 80), -80);
 }
 
 void CellLayout<Reliability>::add_to(Reliability& state, std::size_t, const Words* cells,
@@ -117,7 +116,7 @@ void CellLayout<Reliability>::add_to(Reliability& state, std::size_t, const Word
     for (std::size_t k = 0; k < state.table_.size(); ++k) {
         const Words& cell = cells[k];
         Reliability::Bin& bin = state.table_[k];
-        bin.n = lower(cell.at[0]);
+        bin.n = rows_of_cell(cell.at[0]);
         state.n_ += bin.n;
         bin.weight.add(static_cast<Int128>(bin.n), 0);
         bin.hits.add(static_cast<Int128>(upper(cell.at[0])), 0);

@@ -16,15 +16,36 @@ namespace calibrant {
 class IntervalsWorker {
 public:
     IntervalsWorker(const Intervals& parameters, const IntervalRows& rows)
-        : edges_(parameters.width_edges_),
+        : rows_(rows),
+          block_(rows),
+          edges_(parameters.width_edges_),
           has_y_(rows.y_true != nullptr),
           weighted_(rows.sample_weight != nullptr),
-          total_(parameters.empty()) {
-        total_.set_levels(rows.n_levels());
+          nothing_(parameters.empty()) {
+        nothing_.set_levels(rows.n_levels());
+        total_ = nothing_;
         if (edges_.empty()) return;
         strata_.assign(rows.n_levels(), StratumTally(edges_.size() + 1));
     }
 
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_rows) {
+            if (!block_.load(rows_, row, std::min(block_rows, end - row))) return false;
+            add(block_);
+        }
+        return true;
+    }
+
+    // The rows so far, to begin anew.
+    [[nodiscard]] Intervals take() {
+        if (!weighted_) total_.weight_.add(static_cast<Int128>(total_.n_), 0);
+        for (std::size_t level = 0; level < strata_.size(); ++level) {
+            total_.levels_[level].by_width = strata_[level].take();
+        }
+        return std::exchange(total_, nothing_);
+    }
+
+private:
     void add(const IntervalBlock& block) {
         const std::size_t n = block.n();
         total_.n_ += n;
@@ -43,15 +64,6 @@ public:
         }
     }
 
-    void finish_into(Intervals& result) {
-        if (!weighted_) total_.weight_.add(static_cast<Int128>(total_.n_), 0);
-        for (std::size_t level = 0; level < strata_.size(); ++level) {
-            strata_[level].finish_into(total_.levels_[level].by_width);
-        }
-        result.merge(total_);
-    }
-
-private:
     void see_outcomes(const IntervalBlock& block) {
         if (!weighted_) {
             double least = 0.0, largest = 0.0;
@@ -107,9 +119,11 @@ private:
         }
     }
 
-    const std::vector<double>& edges_;
+    const IntervalRows& rows_;
+    IntervalBlock block_;
+    std::vector<double> edges_;
     bool has_y_, weighted_;
-    Intervals total_;
+    Intervals nothing_, total_{{}, {}};
     std::vector<StratumTally> strata_;
     alignas(64) double below_[block_rows], above_[block_rows], distance_[block_rows];
 };
@@ -145,21 +159,37 @@ void Intervals::set_levels(std::size_t n_levels) {
     for (Level& level : levels_) level.by_width.resize(width_edges_.size() + 1);
 }
 
+void Intervals::require_levels(const IntervalRows& rows) const {
+    if (levels_.empty() || rows.n_levels() == levels_.size()) return;
+    throw InvalidInput("intervals must have " + std::to_string(levels_.size()) +
+                       " levels, one for each confidence level, got " +
+                       std::to_string(rows.n_levels()));
+}
+
 void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll poll) {
-    if (!levels_.empty() && rows.n_levels() != levels_.size()) {
-        throw InvalidInput("intervals must have " + std::to_string(levels_.size()) +
-                           " levels, one for each confidence level, got " +
-                           std::to_string(rows.n_levels()));
-    }
-    const std::size_t workers = workers_of(rows);
+    require_levels(rows);
+    const std::size_t workers = workers_of(rows), chunk = chunk_rows(rows);
     std::vector<IntervalsWorker> team;
     team.reserve(workers);
     for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, rows);
-    for_each_block(rows, workers, rows_before, poll,
-                   [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
-                       team[worker].add(block);
-                   });
-    for (IntervalsWorker& worker : team) worker.finish_into(*this);
+    const std::size_t failed =
+        for_each_chunk(rows.size(), chunk, workers, poll,
+                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                           return team[worker].add(begin, end);
+                       });
+    if (failed != npos) {
+        refuse_intervals(rows, failed, std::min(rows.size(), failed + chunk), rows_before);
+    }
+    for (IntervalsWorker& worker : team) merge(worker.take());
+}
+
+PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
+                                        const GroupStarts& starts, Poll poll) {
+    empty.require_levels(rows);
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_intervals(rows, begin, end, 0);
+    };
+    return parts_by_workers<IntervalsWorker>(empty, rows, starts, chunk_rows(rows), refuse, poll);
 }
 
 void Intervals::merge(const Intervals& other) {

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "calibrant/check.hpp"
 #include "calibrant/risk_sums.hpp"
+#include "calibrant/rows_by_group.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -39,7 +41,10 @@ double round_exp(DoubleDouble x) {
 class RiskProfileWorker {
 public:
     RiskProfileWorker(const RiskProfile& parameters, const Events& events)
-        : events_(events), q_lim_(parameters.q_lim()), rows_(parameters.empty()) {}
+        : events_(events),
+          q_lim_(parameters.q_lim()),
+          nothing_(parameters.empty()),
+          rows_(nothing_) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_rows) {
@@ -52,15 +57,20 @@ public:
         return true;
     }
 
-    void finish_into(RiskProfile& total) {
-        RiskProfile profile = rows_.profile();
-        profile.omitted_ = omitted_;
-        total.merge(profile);
+    // The rows so far, to begin anew.
+    [[nodiscard]] RiskProfile take() {
+        RiskProfile profile = nothing_;
+        rows_.move_to(profile);
+        profile.omitted_ = std::exchange(omitted_, 0);
+        return profile;
     }
+
+    void finish_into(RiskProfile& total) { total.merge(take()); }
 
 private:
     const Events& events_;
     double q_lim_;
+    RiskProfile nothing_;
     RiskSums rows_;
     RiskAdder adder_;
     EventBlock block_;
@@ -87,6 +97,11 @@ RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
 
 void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     update_by_workers<RiskProfileWorker>(*this, events, events, rows_before, poll);
+}
+
+PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty, const RowsByGroup& rows,
+                                          Poll poll) {
+    return parts_by_workers<RiskProfileWorker>(empty, rows.events(), rows, poll);
 }
 
 void RiskProfile::merge(const RiskProfile& other) {

@@ -1,5 +1,6 @@
 #include "calibrant/prediction_sets.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "calibrant/check.hpp"
@@ -32,6 +33,14 @@ public:
         }
     }
 
+    // The strata so far, for each level; n and omitted are left as they are.
+    [[nodiscard]] std::vector<std::vector<Stratum>> take() {
+        std::vector<std::vector<Stratum>> result;
+        result.reserve(tallies_.size());
+        for (StratumTally& tally : tallies_) result.push_back(tally.take());
+        return result;
+    }
+
     void finish_into(std::vector<std::vector<Stratum>>& result) {
         for (std::size_t level = 0; level < tallies_.size(); ++level) {
             tallies_[level].finish_into(result[level]);
@@ -60,27 +69,66 @@ void trim(std::vector<Stratum>& sizes) {
 
 }  // namespace
 
+// One thread's share of an update, or of many groups.
+class PredictionSetsWorker {
+public:
+    PredictionSetsWorker(const PredictionSets&, const SetRows& rows)
+        : rows_(rows),
+          block_(rows),
+          tallies_(rows.n_levels(), largest_size(rows) + 1, rows.sample_weight != nullptr) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_rows) {
+            if (!block_.load(rows_, row, std::min(block_rows, end - row))) return false;
+            tallies_.add(block_, [&](std::size_t level, std::size_t i) {
+                return std::size_t{block_.set_size(level)[i]};
+            });
+        }
+        return true;
+    }
+
+    // The rows so far, to begin anew.
+    [[nodiscard]] PredictionSets take() {
+        PredictionSets result;
+        result.n_ = std::exchange(tallies_.n, 0);
+        result.omitted_ = std::exchange(tallies_.omitted, 0);
+        result.by_size_ = tallies_.take();
+        for (auto& sizes : result.by_size_) trim(sizes);
+        return result;
+    }
+
+private:
+    const SetRows& rows_;
+    SetBlock block_;
+    Tallies tallies_;
+};
+
 void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll poll) {
     if (rows.size == 0) return;  // and says nothing of the levels
-    const std::size_t workers = workers_of(rows);
-    const std::size_t n_sizes = largest_size(rows) + 1;
-    std::vector<Tallies> team(workers,
-                              Tallies(rows.n_levels(), n_sizes, rows.sample_weight != nullptr));
-    for_each_block(rows, workers, rows_before, poll,
-                   [&](std::size_t worker, std::size_t, const SetBlock& block) {
-                       team[worker].add(block, [&](std::size_t level, std::size_t i) {
-                           return std::size_t{block.set_size(level)[i]};
+    const std::size_t workers = workers_of(rows), chunk = chunk_rows(rows);
+    std::vector<PredictionSetsWorker> team;
+    team.reserve(workers);
+    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, rows);
+    const std::size_t failed =
+        for_each_chunk(rows.size, chunk, workers, poll,
+                       [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                           return team[worker].add(begin, end);
                        });
-                   });
-    PredictionSets batch = empty();
-    batch.by_size_.assign(rows.n_levels(), std::vector<Stratum>(n_sizes));
-    for (Tallies& worker : team) {
-        batch.n_ += worker.n;
-        batch.omitted_ += worker.omitted;
-        worker.finish_into(batch.by_size_);
+    if (failed != npos) {
+        refuse_sets(rows, failed, std::min(rows.size, failed + chunk), rows_before);
     }
-    for (auto& sizes : batch.by_size_) trim(sizes);
+    PredictionSets batch = empty();
+    for (PredictionSetsWorker& worker : team) batch.merge(worker.take());
     merge(batch);
+}
+
+PartsOfGroups<PredictionSets> parts_by_group(const PredictionSets& empty, const SetRows& rows,
+                                             const GroupStarts& starts, Poll poll) {
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_sets(rows, begin, end, 0);
+    };
+    return parts_by_workers<PredictionSetsWorker>(empty, rows, starts, chunk_rows(rows), refuse,
+                                                  poll);
 }
 
 void PredictionSets::merge(const PredictionSets& other) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace calibrant {
 namespace {
@@ -36,16 +37,28 @@ RiskSums::RiskSums(const RiskProfile& parameters)
       any_infinite_(std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {
 }
 
+void RiskSums::add_waiting_to(RiskProfile& profile) const {
+    profile.weight_.add(static_cast<Int128>(unweighted_), 0);
+    for (std::size_t i = 0; i < profile.powers_.size(); ++i) {
+        const double m = profile.powers_[i];
+        if (m == 1.0) q_.add_to(profile.sums_[i]);
+        if (m == 0.0) log_.add_to(profile.sums_[i]);
+        if (m == robustness) robust_.add_to(profile.sums_[i]);
+    }
+}
+
 RiskProfile RiskSums::profile() const {
     RiskProfile result = profile_;
-    result.weight_.add(static_cast<Int128>(unweighted_), 0);
-    for (std::size_t i = 0; i < result.powers_.size(); ++i) {
-        const double m = result.powers_[i];
-        if (m == 1.0) q_.add_to(result.sums_[i]);
-        if (m == 0.0) log_.add_to(result.sums_[i]);
-        if (m == robustness) robust_.add_to(result.sums_[i]);
-    }
+    add_waiting_to(result);
     return result;
+}
+
+void RiskSums::move_to(RiskProfile& empty) {
+    add_waiting_to(profile_);
+    std::swap(profile_, empty);
+    unweighted_ = 0;
+    q_ = {};
+    log_ = robust_ = {};
 }
 
 void RiskAdder::add(RiskSums& sums, double* q, double* weight, std::size_t n, const Ahead& ahead) {

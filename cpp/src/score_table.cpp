@@ -10,7 +10,9 @@
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
 #include "calibrant/risk_sums.hpp"
+#include "calibrant/rows_by_group.hpp"
 #include "calibrant/workers.hpp"
+#include "sort_keys.hpp"
 
 namespace calibrant {
 namespace {
@@ -26,6 +28,15 @@ struct ListedRow {
     std::int64_t offset;
     std::uint32_t cell;
     bool hit;
+};
+
+// Where a row is in the list, by its cell.
+struct ListedPlace {
+    struct {
+        std::uint64_t bits;
+    } key;
+
+    [[nodiscard]] std::uint64_t cell() const { return key.bits >> 32; }
 };
 
 // Adds the sum of so many scores of a cell.
@@ -99,18 +110,18 @@ public:
     ScoreTableWorker(const ScoreTable& parameters, const ScoredRows& rows)
         : rows_(rows),
           block_(rows),
-          model_(parameters.model_),
-          counting_(rows.events.sample_weight == nullptr && rows.size() > listed_rows),
-          counts_(counting_ ? n_score_cells : 0),
-          sums_of_(!counting_ && rows.size() > listed_rows ? n_score_cells : 0) {}
+          weighted_(rows.events.sample_weight != nullptr),
+          model_(parameters.model_) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        rows_taken_ += end - begin;
+        if (rows_taken_ > listed_rows) make_room();
         for (std::size_t row = begin; row < end; row += block_.most_rows()) {
             const std::size_t count = std::min(block_.most_rows(), end - row);
             if (!block_.load(rows_, row, count)) return false;
             total_.n_ += block_.n();
             total_.omitted_ += block_.omitted();
-            if (counting_) {
+            if (!counts_.empty()) {
                 count_block();
             } else {
                 list_block();
@@ -120,22 +131,30 @@ public:
         return true;
     }
 
-    void finish_into(ScoreTable& result) {
+    // The rows so far, to begin anew.
+    [[nodiscard]] ScoreTable take() {
         flush_list();
-        ScoreTable counted;
+        std::vector<ScoreTable::Cell> counted;
         for (std::size_t cell = 0; cell < counts_.size(); ++cell) {
             if (counts_[cell].n == 0) continue;
-            counted.cells_.push_back(cell_of(static_cast<std::uint32_t>(cell)));
+            counted.push_back(cell_of(static_cast<std::uint32_t>(cell)));
         }
-        total_.merge_cells(counted);
-        total_.model_ = model_.profile();
+        add_cells(std::move(counted));
+        model_.move_to(total_.model_);
         if (total_.n_ != 0 || total_.omitted_ != 0) {
             total_.columns_ = rows_.events.is_matrix ? rows_.events.y_proba.width : 1;
         }
+        rows_taken_ = 0;
+        counts_.clear();
+        sums_of_.clear();
+        return std::exchange(total_, nothing_);
+    }
+
+    void finish_into(ScoreTable& result) {
         if (result.n_ == 0 && result.omitted_ == 0) {
-            result = std::move(total_);
+            result = take();
         } else {
-            result.merge(total_);
+            result.merge(take());
         }
     }
 
@@ -147,6 +166,23 @@ private:
         std::uint64_t greatest, least;
     };
     static constexpr std::uint64_t one_bits = std::bit_cast<std::uint64_t>(1.0);
+
+    // For so many rows that all cells are worth having.
+    void make_room() {
+        if (weighted_) {
+            sums_of_.resize(n_score_cells);
+        } else {
+            counts_.resize(n_score_cells);
+        }
+    }
+
+    void add_cells(std::vector<ScoreTable::Cell> cells) {
+        if (total_.cells_.empty()) {
+            total_.cells_ = std::move(cells);
+        } else {
+            total_.merge_cells(cells);
+        }
+    }
 
     [[nodiscard]] ScoreTable::Cell cell_of(std::uint32_t cell) const {
         const Counts& c = counts_[cell];
@@ -184,15 +220,12 @@ private:
     void add_to_model() {
         // The rows have been checked.
         (void)kernels().int32_labels.true_class(block_.score(), block_.hit(), block_.n(), 0.0, q_);
-        const bool weighted = rows_.events.sample_weight != nullptr;
-        if (weighted) std::copy_n(block_.weight(), block_.n(), weight_);
-        adder_.add(model_, q_, weighted ? weight_ : nullptr, block_.n());
+        if (weighted_) std::copy_n(block_.weight(), block_.n(), weight_);
+        adder_.add(model_, q_, weighted_ ? weight_ : nullptr, block_.n());
     }
 
     void flush_counts(std::uint32_t cell) {
-        ScoreTable part;
-        part.cells_.push_back(cell_of(cell));
-        total_.merge_cells(part);
+        add_cells({cell_of(cell)});
         counts_[cell] = {};
     }
 
@@ -210,31 +243,40 @@ private:
     }
 
     void list_block() {
-        const bool weighted = rows_.events.sample_weight != nullptr;
         kernels().places(block_.score(), block_.n(), cell_, offset_);
         for (std::size_t i = 0; i < block_.n(); ++i) {
             const double score = block_.score()[i] + 0.0;
-            const double weight = weighted ? block_.weight()[i] : 1.0;
+            const double weight = weighted_ ? block_.weight()[i] : 1.0;
             list_.push_back({score, weight, offset_[i], cell_[i], block_.hit()[i] != 0});
         }
         if (list_.size() + block_rows > listed_rows) flush_list();
     }
 
+    // Cells between asking for memory and using it: it is new, and a cell longer than a line.
+    static constexpr std::size_t cells_ahead = 8;
+
     void flush_list() {
-        order_.clear();
+        order_.resize(list_.size());
+        scratch_.resize(list_.size());
         for (std::size_t i = 0; i < list_.size(); ++i) {
-            order_.push_back((std::uint64_t{list_[i].cell} << 32) | i);
+            order_[i].key.bits = (std::uint64_t{list_[i].cell} << 32) | i;
         }
-        std::sort(order_.begin(), order_.end());
-        ScoreTable part;
-        for (const std::uint64_t key : order_) {
-            const ListedRow& row = list_[static_cast<std::uint32_t>(key)];
-            if (part.cells_.empty() || part.cells_.back().cell != row.cell) {
-                part.cells_.push_back({.cell = row.cell});
+        sort_few(order_.data(), order_.size(), scratch_.data(), ends_);
+        std::size_t distinct = 0;
+        for (std::size_t i = 0; i < order_.size(); ++i) {
+            distinct += i == 0 || order_[i].cell() != order_[i - 1].cell() ? 1 : 0;
+        }
+        std::vector<ScoreTable::Cell> cells;
+        cells.reserve(distinct);
+        for (const ListedPlace& place : order_) {
+            const ListedRow& row = list_[static_cast<std::uint32_t>(place.key.bits)];
+            if (cells.empty() || cells.back().cell != row.cell) {
+                __builtin_prefetch(cells.data() + cells.size() + cells_ahead, 1);  // harmless
+                cells.push_back({.cell = row.cell});
             }
-            add_row(row, part.cells_.back());
+            add_row(row, cells.back());
         }
-        total_.merge_cells(part);
+        add_cells(std::move(cells));
         list_.clear();
     }
 
@@ -250,12 +292,11 @@ private:
             add_weighted(row);
             return;
         }
+        const std::int64_t hit = row.hit ? 1 : 0;  // no branch: nobody could foretell it
         ++cell.ones;
+        cell.hits += static_cast<std::uint64_t>(hit);
         cell.offsets += row.offset;
-        if (row.hit) {
-            ++cell.hits;
-            cell.hit_offsets += row.offset;
-        }
+        cell.hit_offsets += row.offset & -hit;
         if (in_lowest(row.cell)) add_low_score(row.cell, row.score, row.hit);
     }
 
@@ -271,13 +312,15 @@ private:
 
     const ScoredRows& rows_;
     ScoredBlock block_;
+    bool weighted_;
     RiskSums model_;
     RiskAdder adder_;
-    bool counting_;
-    ScoreTable total_;
+    ScoreTable nothing_, total_;
+    std::size_t rows_taken_ = 0;
     std::vector<Counts> counts_;
     std::vector<ListedRow> list_;
-    std::vector<std::uint64_t> order_;
+    std::vector<ListedPlace> order_, scratch_;
+    std::vector<std::uint32_t> ends_;
     std::vector<ScoreTable::Sums*> sums_of_;  // per cell, once it is known
     alignas(64) std::uint32_t cell_[block_rows];
     alignas(64) std::int64_t offset_[block_rows];
@@ -286,6 +329,13 @@ private:
 
 void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
     update_by_workers<ScoreTableWorker>(*this, rows, rows.events, rows_before, poll);
+}
+
+PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const RowsByGroup& rows,
+                                         Poll poll) {
+    const Events& events = rows.events();
+    const ScoredRows scored{events, events.is_matrix ? Scoring::top_label : Scoring::binary};
+    return parts_by_workers<ScoreTableWorker>(empty, scored, rows, poll);
 }
 
 ScoreTable::Cell& ScoreTable::at(std::uint32_t cell) { return cells_[cell]; }
@@ -300,21 +350,20 @@ void ScoreTable::make_dense() {
 
 // Counts cannot overflow where their total does not. Throws, for want of memory, before
 // anything is changed.
-void ScoreTable::merge_cells(const ScoreTable& other) {
-    if (other.cells_.empty()) return;
+void ScoreTable::merge_cells(const std::vector<Cell>& cells) {
+    if (cells.empty()) return;
     if (cells_.empty()) {
-        cells_ = other.cells_;
+        cells_ = cells;
         return;
     }
-    if (!dense() && cells_.size() + other.cells_.size() > most_listed) make_dense();
+    if (!dense() && cells_.size() + cells.size() > most_listed) make_dense();
     if (dense()) {
-        for (const Cell& cell : other.cells_) at(cell.cell).merge(cell);
+        for (const Cell& cell : cells) at(cell.cell).merge(cell);
         return;
     }
     std::vector<Cell> merged;
-    merged.reserve(cells_.size() + other.cells_.size());
-    std::merge(cells_.begin(), cells_.end(), other.cells_.begin(), other.cells_.end(),
-               std::back_inserter(merged),
+    merged.reserve(cells_.size() + cells.size());
+    std::merge(cells_.begin(), cells_.end(), cells.begin(), cells.end(), std::back_inserter(merged),
                [](const Cell& a, const Cell& b) { return a.cell < b.cell; });
     std::size_t last = 0;
     for (std::size_t i = 1; i < merged.size(); ++i) {
@@ -344,7 +393,7 @@ void ScoreTable::merge(const ScoreTable& other) {
     }
     RiskProfile model = model_;
     model.merge(other.model_);
-    merge_cells(other);
+    merge_cells(other.cells_);
     n_ = n;
     omitted_ = omitted;
     columns_ = other.columns_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "calibrant/kernels.hpp"
@@ -14,23 +15,27 @@ namespace calibrant {
 class ScorecardTally {
 public:
     ScorecardTally(const Scorecard& parameters, const Events& events)
-        : card_(parameters.empty()), cells_(card_.cells_.size()) {
-        card_.columns_ = events.is_matrix ? events.y_proba.width : 1;
+        : nothing_(parameters.empty()), cells_(nothing_.cells_.size()) {
+        nothing_.columns_ = events.is_matrix ? events.y_proba.width : 1;
         if (events.is_matrix) {
-            card_.class_weight_.resize(card_.columns_);
-            card_.class_brier_.resize(card_.columns_);
-            classes_.resize(card_.columns_);
+            nothing_.class_weight_.resize(nothing_.columns_);
+            nothing_.class_brier_.resize(nothing_.columns_);
+            classes_.resize(nothing_.columns_);
         }
+        card_ = nothing_;
     }
 
     // Rows in which a value was missing.
     void omit(std::size_t rows) { card_.omitted_ += rows; }
 
-    void finish_into(Scorecard& total) {
+    // The rows so far, to begin anew.
+    [[nodiscard]] Scorecard take() {
         for (std::size_t i = 0; i < cells_.size(); ++i) flush_cell(i);
         for (std::size_t j = 0; j < classes_.size(); ++j) flush_class(j);
-        total.merge(card_);
+        return std::exchange(card_, nothing_);
     }
+
+    void finish_into(Scorecard& total) { total.merge(take()); }
 
 private:
     friend class ScorecardScorer;
@@ -45,6 +50,7 @@ private:
 
     void flush_cell(std::size_t i) {
         CellTerms& sums = cells_[i];
+        if (sums.row_and_score == 0) return;  // no rows
         Scorecard::Cell& cell = card_.cells_[i];
         const auto packed = static_cast<std::uint64_t>(sums.row_and_score);
         const auto n = packed / CellTerms::one_row;
@@ -64,7 +70,7 @@ private:
         counts = {};
     }
 
-    Scorecard card_;
+    Scorecard nothing_, card_{nothing_};
     std::vector<CellTerms> cells_;  // of rows without weights, as are the
     std::vector<Counts> classes_;
 };

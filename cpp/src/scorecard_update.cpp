@@ -3,6 +3,7 @@
 #include <string>
 
 #include "calibrant/check.hpp"
+#include "calibrant/rows_by_group.hpp"
 #include "calibrant/scorecard.hpp"
 #include "calibrant/workers.hpp"
 #include "scorecard_scorer.hpp"
@@ -25,6 +26,7 @@ public:
         return true;
     }
 
+    [[nodiscard]] Scorecard take() { return tally_.take(); }
     void finish_into(Scorecard& total) { tally_.finish_into(total); }
 
 private:
@@ -149,6 +151,19 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
     }
     update_by_workers<ScorecardWorker>(*this, events, events, rows_before, poll);
     if (table_) table_->merge(added);
+}
+
+PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows,
+                                        Poll poll) {
+    check_classes(rows.events());
+    auto cards =
+        parts_by_workers<ScorecardWorker>(empty.without_table(), rows.events(), rows, poll);
+    if (!empty.table_) return cards;
+    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
+    for (std::size_t i = 0; i < cards.size(); ++i) {
+        if (cards[i]) cards[i]->table_.emplace(std::move(*tables[i]));
+    }
+    return cards;
 }
 
 std::vector<Scorecard> scorecards_by_group(const Scorecard& parameters, const GroupedRows& rows,

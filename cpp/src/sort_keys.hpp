@@ -31,6 +31,21 @@ std::unique_ptr<Item[]> room_for(std::size_t n) {
 
 inline constexpr auto by_key = [](const auto& a, const auto& b) { return bits_of(a) < bits_of(b); };
 
+// Cells have few items as a rule, and std::sort pays only for more.
+inline constexpr std::size_t most_by_insertion = 16;
+
+template <class Item>
+void insert_in_order(Item* items, std::size_t n) {
+    for (std::size_t i = 1; i < n; ++i) {
+        const Item item = items[i];
+        std::size_t place = i;
+        for (; place > 0 && by_key(item, items[place - 1]); --place) {
+            items[place] = items[place - 1];
+        }
+        items[place] = item;
+    }
+}
+
 // Sorts n items: into about as many cells as items, of equal width between the least and the
 // greatest key, and then each cell. Linear for keys that are spread out or all equal; a cell that
 // gets most of them costs n log n. `scratch` has room for n items.
@@ -57,7 +72,11 @@ void sort_few(Item* items, std::size_t n, Item* scratch, std::vector<std::uint32
     // ends[cell] has moved from where the cell begins to where it ends.
     std::size_t begin = 0;
     for (const std::uint32_t end : ends) {
-        if (end - begin > 1) std::sort(items + begin, items + end, by_key);
+        if (end - begin > most_by_insertion) {
+            std::sort(items + begin, items + end, by_key);
+        } else if (end - begin > 1) {
+            insert_in_order(items + begin, end - begin);
+        }
         begin = end;
     }
 }

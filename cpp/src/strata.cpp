@@ -1,5 +1,7 @@
 #include "calibrant/strata.hpp"
 
+#include <utility>
+
 namespace calibrant {
 
 bool at_most(const ExactSum& a, const ExactSum& b) {
@@ -41,12 +43,18 @@ Stratum Stratum::read(Reader& in) {
     return result;
 }
 
-void StratumTally::finish_into(std::vector<Stratum>& result) {
+std::vector<Stratum> StratumTally::take() {
     for (std::size_t k = 0; k < strata_.size(); ++k) {
         strata_[k].weight.add(static_cast<Int128>(counts_[k].rows), 0);
         strata_[k].covered.add(static_cast<Int128>(counts_[k].covered), 0);
-        if (!strata_[k].weight.is_zero()) result[k].merge(strata_[k]);
+        counts_[k] = {};
     }
+    return std::exchange(strata_, std::vector<Stratum>(strata_.size()));
+}
+
+void StratumTally::finish_into(std::vector<Stratum>& result) {
+    const std::vector<Stratum> strata = take();
+    for (std::size_t k = 0; k < strata.size(); ++k) result[k].merge(strata[k]);
 }
 
 }  // namespace calibrant

@@ -29,6 +29,15 @@ Decomposed decompose(double x) {
     return {(bits >> 63) != 0, fraction | hidden, std::max<std::int64_t>(biased, 1) - 1075};
 }
 
+// How many limbs magnitude * 2^shift takes, at least 1; shift < 32.
+std::int64_t limbs_of(UInt128 magnitude, unsigned shift) {
+    const auto above = static_cast<std::uint64_t>(magnitude >> 64);
+    const auto below = static_cast<std::uint64_t>(magnitude);
+    const unsigned bits = above != 0 ? 128U - static_cast<unsigned>(std::countl_zero(above))
+                                     : 64U - static_cast<unsigned>(std::countl_zero(below));
+    return (bits + shift + 31) / 32;
+}
+
 // Adds +-magnitude * 2^shift to limbs, 32 bits a limb; shift < 32.
 void deposit(std::int64_t* limbs, UInt128 magnitude, unsigned shift, bool negative) {
     const std::int64_t sign = negative ? -1 : 0;
@@ -133,9 +142,8 @@ std::int64_t* ExactSum::limbs_from(std::int64_t first, std::int64_t count) {
             "the terms of an exact sum lie too many powers of two apart; use a smaller power, "
             "or its limit, infinity");
     }
-    std::vector<std::int64_t> grown(static_cast<std::size_t>(high - low));
-    std::copy(limbs_.begin(), limbs_.end(), grown.begin() + (size == 0 ? 0 : base_ - low));
-    limbs_.swap(grown);
+    limbs_.grow(static_cast<std::size_t>(high - low),
+                static_cast<std::size_t>(size == 0 ? 0 : base_ - low));
     base_ = low;
     return limbs_.data() + (first - base_);
 }
@@ -145,7 +153,8 @@ void ExactSum::add(double x, std::int64_t exponent) {
     if (d.mantissa == 0) return;
     const std::int64_t position = d.exponent + exponent;
     const std::int64_t first = floor_div_32(position);
-    deposit(limbs_from(first, 3), d.mantissa, static_cast<unsigned>(position & 31), d.negative);
+    const auto shift = static_cast<unsigned>(position & 31);
+    deposit(limbs_from(first, limbs_of(d.mantissa, shift)), d.mantissa, shift, d.negative);
     count_deposits(1);
 }
 
@@ -155,7 +164,8 @@ void ExactSum::add(Int128 multiple, std::int64_t exponent) {
     const UInt128 magnitude =
         negative ? -static_cast<UInt128>(multiple) : static_cast<UInt128>(multiple);
     const std::int64_t first = floor_div_32(exponent);
-    deposit(limbs_from(first, 5), magnitude, static_cast<unsigned>(exponent & 31), negative);
+    const auto shift = static_cast<unsigned>(exponent & 31);
+    deposit(limbs_from(first, limbs_of(magnitude, shift)), magnitude, shift, negative);
     count_deposits(1);
 }
 
@@ -166,8 +176,8 @@ void ExactSum::add_product(double x, double y, std::int64_t exponent) {
     if (product == 0) return;
     const std::int64_t position = a.exponent + b.exponent + exponent;
     const std::int64_t first = floor_div_32(position);
-    deposit(limbs_from(first, 5), product, static_cast<unsigned>(position & 31),
-            a.negative != b.negative);
+    const auto shift = static_cast<unsigned>(position & 31);
+    deposit(limbs_from(first, limbs_of(product, shift)), product, shift, a.negative != b.negative);
     count_deposits(1);
 }
 
@@ -199,12 +209,13 @@ void ExactSum::add_products(const double* x, const double* y, std::size_t n) {
 void ExactSum::carry() {
     std::int64_t above = 0;
     for (std::size_t i = 0; i < limbs_.size(); ++i) {
-        limbs_[i] += above;
+        std::int64_t& limb = limbs_.data()[i];
+        limb += above;
         const bool last = i + 1 == limbs_.size();
-        if (last && limbs_[i] <= digit_mask && limbs_[i] >= -digit_mask) break;
-        above = limbs_[i] >> 32;
-        limbs_[i] &= digit_mask;
-        if (last) limbs_.push_back(0);
+        if (last && limb <= digit_mask && limb >= -digit_mask) break;
+        above = limb >> 32;
+        limb &= digit_mask;
+        if (last) limbs_.grow(limbs_.size() + 1, 0);
     }
     deposits_ = 1;
 }
@@ -217,9 +228,10 @@ void ExactSum::merge(const ExactSum& other) {
         return;
     }
     const auto count = static_cast<std::int64_t>(other.limbs_.size());
-    std::int64_t* mine = limbs_from(other.base_, count);
+    std::int64_t* const mine = limbs_from(other.base_, count);
+    const std::int64_t* const theirs = other.limbs_.data();
     // Both stand below deposits_before_carry, so a limb stays below 2^63.
-    for (std::int64_t i = 0; i < count; ++i) mine[i] += other.limbs_[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < count; ++i) mine[i] += theirs[i];
     count_deposits(other.deposits_);
 }
 
@@ -230,8 +242,9 @@ void ExactSum::subtract(const ExactSum& other) {
         return;
     }
     const auto count = static_cast<std::int64_t>(other.limbs_.size());
-    std::int64_t* mine = limbs_from(other.base_, count);
-    for (std::int64_t i = 0; i < count; ++i) mine[i] -= other.limbs_[static_cast<std::size_t>(i)];
+    std::int64_t* const mine = limbs_from(other.base_, count);
+    const std::int64_t* const theirs = other.limbs_.data();
+    for (std::int64_t i = 0; i < count; ++i) mine[i] -= theirs[i];
     count_deposits(other.deposits_);
 }
 
@@ -239,19 +252,19 @@ ExactSum operator*(const ExactSum& a, const ExactSum& b) {
     const ExactSum::Canonical x = a.canonical(), y = b.canonical();
     ExactSum product;
     if (x.digits.empty() || y.digits.empty()) return product;
-    product.limbs_.resize(x.digits.size() + y.digits.size());
+    product.limbs_ = Limbs(x.digits.size() + y.digits.size());
     product.base_ = x.base + y.base;
     product.deposits_ = 1;
     for (std::size_t i = 0; i < x.digits.size(); ++i) {
         std::uint64_t above = 0;
         for (std::size_t j = 0; j < y.digits.size(); ++j) {
-            std::int64_t& limb = product.limbs_[i + j];
+            std::int64_t& limb = product.limbs_.data()[i + j];
             // At most (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
             above += std::uint64_t{x.digits[i]} * y.digits[j] + static_cast<std::uint64_t>(limb);
             limb = static_cast<std::int64_t>(above & digit_mask);
             above >>= 32;
         }
-        product.limbs_[i + y.digits.size()] = static_cast<std::int64_t>(above);
+        product.limbs_.data()[i + y.digits.size()] = static_cast<std::int64_t>(above);
     }
     if (x.negative != y.negative) {
         for (std::int64_t& limb : product.limbs_) limb = -limb;
@@ -264,14 +277,14 @@ ExactSum::Canonical ExactSum::canonical() const {
     if (limbs_.empty()) return result;
     ExactSum carried = *this;
     carried.carry();
-    result.negative = carried.limbs_.back() < 0;
+    result.negative = *(carried.limbs_.end() - 1) < 0;
     if (result.negative) {
         for (std::int64_t& limb : carried.limbs_) limb = -limb;
         carried.carry();
     }
-    const auto& limbs = carried.limbs_;
+    const std::int64_t* const limbs = carried.limbs_.data();
     std::size_t low = 0;
-    std::size_t high = limbs.size();
+    std::size_t high = carried.limbs_.size();
     while (high > 0 && limbs[high - 1] == 0) --high;
     while (low < high && limbs[low] == 0) ++low;
     if (high == 0) return {};
@@ -283,13 +296,20 @@ ExactSum::Canonical ExactSum::canonical() const {
     return result;
 }
 
-bool ExactSum::is_zero() const { return limbs_.empty() || canonical().digits.empty(); }
+bool ExactSum::is_zero() const {
+    bool any_positive = false, any_negative = false;
+    for (const std::int64_t limb : limbs_) {
+        any_positive = any_positive || limb > 0;
+        any_negative = any_negative || limb < 0;
+    }
+    return any_positive == any_negative && (!any_positive || canonical().digits.empty());
+}
 
 bool ExactSum::is_negative() const {
     if (limbs_.empty()) return false;
     ExactSum carried = *this;
     carried.carry();
-    return carried.limbs_.back() < 0;
+    return *(carried.limbs_.end() - 1) < 0;
 }
 
 Scaled ExactSum::value() const {
@@ -331,12 +351,13 @@ ExactSum ExactSum::read(Reader& in) {
     if (sign > 1 || base > (std::int64_t{1} << 40) || base < -(std::int64_t{1} << 40)) {
         throw CorruptState("an exact sum in the state is malformed");
     }
+    sum.limbs_ = Limbs(count);
     for (std::size_t i = 0; i < count; ++i) {
         const auto digit = static_cast<std::int64_t>(in.u32());
         if (digit == 0 && (i == 0 || i + 1 == count)) {
             throw CorruptState("an exact sum in the state is not in its canonical form");
         }
-        sum.limbs_.push_back(sign != 0 ? -digit : digit);
+        sum.limbs_.data()[i] = sign != 0 ? -digit : digit;
     }
     if (count == 0 && (sign != 0 || base != 0)) {
         throw CorruptState("an exact sum in the state is not in its canonical form");

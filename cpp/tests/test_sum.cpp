@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calibrant/bytes.hpp"
@@ -93,6 +94,33 @@ void merges_in_any_order() {
     expect::equal(bytes_of(twice), bytes_of(ExactSum()));
 }
 
+// Narrow sums lie in the object, wide ones on the heap: any of them can become any other.
+void copies_of_narrow_and_wide_sums() {
+    std::vector<ExactSum> sums(4);
+    for (std::size_t k = 1; k < sums.size(); ++k) {
+        const auto lowest = static_cast<int>(-70 * k * k);
+        for (const int exponent : {0, lowest}) sums[k].add(std::ldexp(3.0, exponent));
+    }
+    for (const ExactSum& from : sums) {
+        for (const ExactSum& to : sums) {
+            ExactSum copied = to, moved = to, source = from;
+            copied = from;
+            expect::equal(bytes_of(copied), bytes_of(from));
+            moved = std::move(source);
+            expect::equal(bytes_of(moved), bytes_of(from));
+            const ExactSum made = std::move(moved);
+            expect::equal(bytes_of(made), bytes_of(from));
+            copied.merge(to);
+            copied.subtract(from);
+            expect::equal(bytes_of(copied), bytes_of(to));
+        }
+        ExactSum self = from;
+        const ExactSum& same = self;
+        self = same;
+        expect::equal(bytes_of(self), bytes_of(from));
+    }
+}
+
 // 2^200 rows of either sign: every limb passes its carries on, many times over.
 void doubles_without_end() {
     for (const double sign : {1.0, -1.0}) {
@@ -172,6 +200,7 @@ void damaged_bytes_are_refused_or_round_trip() {
 int main() {
     blocks_of_every_length();
     merges_in_any_order();
+    copies_of_narrow_and_wide_sums();
     doubles_without_end();
     integers_at_the_limits();
     refuses_what_is_too_wide();

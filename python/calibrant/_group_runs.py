@@ -16,8 +16,10 @@ __all__ = ["GroupsOfRuns", "Runs"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
-#: Rows that are copied at a time: copies then stay in a cache, and in memory that is used again.
+#: Rows that are taken in at a time: copies then stay in a cache, and in memory that is used again.
 _ROWS_AT_ONCE = 2**17
+#: Bytes of a row that is copied with all others at once, to its place.
+_NARROW = 64
 
 
 class Runs:
@@ -32,7 +34,11 @@ class Runs:
             for name, value in rows.items()
             if name not in self._settings
         }
-        self._order, self.starts = _core.rows_in_order(codes, n)
+        narrow = {name: x for name, x in self._columns.items() if _is_narrow(x)}
+        self.starts, self._order, copies = _core.rows_together(
+            codes, n, _arrays(narrow), len(narrow) < len(self._columns)
+        )
+        self._together = _with_arrays(narrow, iter(copies))
 
     def stretches(self) -> Iterator[tuple[int, int]]:
         """Yield the first group and the end of neighbours that have not too many rows in all."""
@@ -46,8 +52,14 @@ class Runs:
 
     def arguments(self, first: int, end: int) -> dict[str, Any]:
         """Return the arguments of ``update`` with the rows of groups first to end alone."""
-        order = self._order[self.starts[first] : self.starts[end]]
-        return self._settings | {name: _taken(x, order) for name, x in self._columns.items()}
+        begin, stop = self.starts[first], self.starts[end]
+        order = self._order[begin:stop]
+        return self._settings | {
+            name: _cut(self._together[name], begin, stop)
+            if name in self._together
+            else _taken(x, order)
+            for name, x in self._columns.items()
+        }
 
     def of_each(self, first: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield each of these groups that has rows, and the arguments with its rows."""
@@ -92,6 +104,30 @@ def _column(value: Any, n: int, name: str) -> Any:
     if rows != n:
         raise ValueError(f"groups and {name} must have the same length, got {n} and {rows}")
     return column
+
+
+def _is_narrow(column: Any) -> bool:
+    if isinstance(column, tuple):
+        return all(_is_narrow(side) for side in column)
+    if not isinstance(column, np.ndarray) or column.dtype.hasobject:
+        return False
+    return column.flags.c_contiguous and column.nbytes <= _NARROW * len(column)
+
+
+def _arrays(columns: dict[str, Any]) -> list[NDArray[Any]]:
+    """Return all arrays of columns, those of tuples one by one."""
+    found: list[NDArray[Any]] = []
+    for column in columns.values():
+        found += column if isinstance(column, tuple) else (column,)
+    return found
+
+
+def _with_arrays(columns: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> dict[str, Any]:
+    """Return the same columns with others in the place of their arrays."""
+    return {
+        name: tuple(next(arrays) for _ in column) if isinstance(column, tuple) else next(arrays)
+        for name, column in columns.items()
+    }
 
 
 def _taken(column: Any, order: NDArray[np.int64]) -> Any:

@@ -7,13 +7,18 @@
 namespace calibrant {
 
 // What a row adds to the cell of its group, and a cell itself: integers, of which the first counts
-// rows in its lower half. All fit while a cell has less than 2 most_cell_rows of them.
+// rows in its lower bits. All fit while a cell has less than 2 most_cell_rows of them.
 template <std::size_t n>
 struct alignas(n * sizeof(std::uint64_t)) CellWords {
     std::uint64_t at[n];
 };
 inline constexpr std::uint64_t most_cell_rows = std::uint64_t{1} << 11;
+inline constexpr int row_bits = 16;    // of the first word; the others are for another sum
 inline constexpr int upper_half = 32;  // of a word that counts two things
+
+[[nodiscard]] constexpr std::uint64_t rows_of_cell(std::uint64_t first_word) {
+    return first_word & ((std::uint64_t{1} << row_bits) - 1);
+}
 
 // Rows between asking for a cell and using it: as long as the memory takes. Loops that add rows to
 // cells read so many numbers of cells beyond the last row.
@@ -36,10 +41,11 @@ struct GroupCellKernels {
     // have no terms. Returns whether some q is positive but below least_gridded; its words mean
     // nothing.
     bool (*of_risk)(const double* q, std::size_t n, CellWords<8>* words);
-    // Of excess and variance on the score_grid, after the rows and a word for nothing. Returns
-    // whether some row is fine; its words mean nothing.
+    // Rows and, above row_bits, the high part of the variance on the score_grid, its low part, then
+    // both of the excess: half a line of the cache. Returns whether some row is fine; its words
+    // mean nothing.
     bool (*of_spiegelhalter)(const double* p, const std::int32_t* hit, std::size_t n,
-                             CellWords<8>* words);
+                             CellWords<4>* words);
     // Rows and hits, and the score in units of 2^-40 and 2^-80. Returns as of_risk does.
     bool (*of_bins)(const double* score, const std::int32_t* hit, std::size_t n,
                     CellWords<4>* words);

@@ -62,11 +62,11 @@ struct CellLayout<RiskProfile> {
                        std::uint64_t omitted);
 };
 
-// Rows, nothing, then high and low parts of the excess and the variance.
+// Rows and the high part of the variance, its low part, then both parts of the excess.
 template <>
 struct CellLayout<Spiegelhalter> {
     static constexpr bool exists = true;
-    using Words = CellWords<8>;
+    using Words = CellWords<4>;
     static bool suit(const Spiegelhalter&, const Events& events) {
         return events.sample_weight == nullptr;
     }

@@ -29,7 +29,11 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
     using Layout = CellLayout<State>;
     const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
         const RowsByGroup rows(these, of_these, rows_before, poll);
-        parts.add(parts_by_group(parts.parameters(), rows, poll, update));
+        if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
+            parts.add(parts_by_group(parts.parameters(), rows, poll));
+        } else {
+            parts.add(parts_by_group(parts.parameters(), rows, poll, update));
+        }
     };
     if (events.size() == 0) {
         parts.grow_to(groups.size);

@@ -97,7 +97,7 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
     if constexpr (Layout::exists) {
         const std::size_t with_rows = per_group_ == 0 ? 0 : Layout::with_rows(per_group_);
         for (std::size_t k = 0; k < with_rows; ++k) {
-            rows += static_cast<std::uint32_t>(cells_of(group)[k].at[0]);
+            rows += rows_of_cell(cells_of(group)[k].at[0]);
         }
     }
     return rows;

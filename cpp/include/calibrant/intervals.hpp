@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "calibrant/bytes.hpp"
+#include "calibrant/group_runs.hpp"
 #include "calibrant/interval_rows.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/strata.hpp"
@@ -77,7 +78,10 @@ public:
 
 private:
     friend class IntervalsWorker;
+    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalRows&,
+                                                   const GroupStarts&, Poll);
 
+    void require_levels(const IntervalRows& rows) const;
     void set_levels(std::size_t n_levels);
     void see_y(double y) {
         least_y_ = y < least_y_ ? y : least_y_;
@@ -93,6 +97,11 @@ private:
     double largest_y_ = -std::numeric_limits<double>::infinity();
     std::vector<Level> levels_;
 };
+
+// Those of groups whose rows lie side by side, made like `empty`. Throws as update.
+[[nodiscard]] PartsOfGroups<Intervals> parts_by_group(const Intervals& empty,
+                                                      const IntervalRows& rows,
+                                                      const GroupStarts& starts, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows,

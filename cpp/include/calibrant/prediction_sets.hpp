@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calibrant/bytes.hpp"
+#include "calibrant/group_runs.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/set_rows.hpp"
 #include "calibrant/strata.hpp"
@@ -49,10 +50,17 @@ public:
     static PredictionSets from_bytes(std::string_view bytes);
 
 private:
+    friend class PredictionSetsWorker;
+
     std::uint64_t n_ = 0;
     std::uint64_t omitted_ = 0;
     std::vector<std::vector<Stratum>> by_size_;  // per level
 };
+
+// Those of groups whose rows lie side by side. Throws as update.
+[[nodiscard]] PartsOfGroups<PredictionSets> parts_by_group(const PredictionSets& empty,
+                                                           const SetRows& rows,
+                                                           const GroupStarts& starts, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const SetRows& rows,

@@ -18,9 +18,13 @@ public:
 
     // Of all that has been added.
     [[nodiscard]] RiskProfile profile() const;
+    // Exchanges it for one of the same parameters without rows, to begin anew.
+    void move_to(RiskProfile& empty);
 
 private:
     friend class RiskAdder;
+
+    void add_waiting_to(RiskProfile& profile) const;
 
     RiskProfile profile_;
     bool any_named_;

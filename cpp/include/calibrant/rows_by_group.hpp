@@ -20,6 +20,11 @@
 
 namespace calibrant {
 
+class Assessment;
+class RiskProfile;
+class Scorecard;
+class ScoreTable;
+
 // A few rows of others, copied; without weights.
 class PickedRows {
 public:
@@ -38,12 +43,18 @@ private:
 
 class RowsByGroup {
 public:
+    RowsByGroup(const RowsByGroup&) = delete;  // events() point into it
+    RowsByGroup& operator=(const RowsByGroup&) = delete;
+    ~RowsByGroup() = default;
+
     // Events have labels. Rows in no group are checked and left out. Throws InvalidInput at a bad
     // row, and as for_each_chunk does. rows_before is for messages only.
     RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
                 Poll poll);
 
     [[nodiscard]] const GroupStarts& starts() const { return starts_; }
+    // All of them, group by group.
+    [[nodiscard]] const Events& events() const { return by_group_; }
 
     // The rows of a group, as events that point into this and into the view, which can be used for
     // one group after the other.
@@ -56,19 +67,43 @@ public:
 private:
     class Scatter;
 
+    void copy(const Events& events, const GroupCodes& groups, std::uint64_t rows_before, Poll poll);
+
     Events events_;  // what they are called, and how missing values are treated
+    Column y_true_, sample_weight_;
+    Events by_group_;
     std::size_t width_;
     GroupStarts starts_;
     LargeArray<double> p_, weight_;
     LargeArray<std::int32_t> label_;
 };
 
-// One accumulator for each group, null for those without rows: update(part, events, poll) adds rows
-// to an empty one.
+// As parts_by_workers, of events or of rows made of them. The rows are known to be good.
+template <class Worker, class Part, class Rows>
+[[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const Rows& rows,
+                                                   const RowsByGroup& grouped, Poll poll) {
+    const Events& events = grouped.events();
+    const std::size_t chunk = std::max<std::size_t>(chunk_values / events.y_proba.width, 1);
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_events(events, begin, end, 0);
+    };
+    return parts_by_workers<Worker>(empty, rows, grouped.starts(), chunk, refuse, poll);
+}
+
+// Of accumulators whose workers take one group after the other.
+[[nodiscard]] PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty,
+                                                        const RowsByGroup& rows, Poll poll);
+[[nodiscard]] PartsOfGroups<Assessment> parts_by_group(const Assessment& empty,
+                                                       const RowsByGroup& rows, Poll poll);
+[[nodiscard]] PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty,
+                                                       const RowsByGroup& rows, Poll poll);
+[[nodiscard]] PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty,
+                                                      const RowsByGroup& rows, Poll poll);
+
+// Of others: update(part, events, poll) adds rows to an empty one.
 template <class Part, class Update>
-[[nodiscard]] std::vector<std::unique_ptr<Part>> parts_by_group(const Part& empty,
-                                                                const RowsByGroup& rows, Poll poll,
-                                                                const Update& update) {
+[[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const RowsByGroup& rows,
+                                                 Poll poll, const Update& update) {
     return parts_of_runs(
         empty, rows.starts(), RowsByGroup::View{}, poll,
         [&](Part& part, std::size_t group, RowsByGroup::View& view, Poll inner_poll) {

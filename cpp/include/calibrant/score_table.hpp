@@ -107,7 +107,7 @@ private:
     [[nodiscard]] Cell& at(std::uint32_t cell);  // of a dense table
     [[nodiscard]] bool dense() const { return cells_.size() == n_score_cells; }
     void make_dense();
-    void merge_cells(const ScoreTable& other);
+    void merge_cells(const std::vector<Cell>& cells);
     [[nodiscard]] ScoreTable mirrored() const;
 
     std::uint64_t n_ = 0;

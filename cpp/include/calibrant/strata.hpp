@@ -43,6 +43,8 @@ public:
         strata_[k].weight.add(weight);
         if (covered) strata_[k].covered.add(weight);
     }
+    // The strata so far, to begin anew.
+    [[nodiscard]] std::vector<Stratum> take();
     void finish_into(std::vector<Stratum>& result);
 
 private:

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "calibrant/limbs.hpp"
+
 namespace calibrant {
 
 class Reader;
@@ -68,7 +70,7 @@ private:
 
     // The sum of limbs_[i] * 2^(32 (base_ + i)). A deposit changes a limb by less than 2^32,
     // so 2^30 of them fit before the carries must be passed on.
-    std::vector<std::int64_t> limbs_;
+    Limbs limbs_;
     std::int64_t base_ = 0;
     std::uint64_t deposits_ = 0;
 };
