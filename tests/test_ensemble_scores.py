@@ -137,6 +137,28 @@ def test_weights_of_one_are_none():
         np.testing.assert_allclose(same, plain, rtol=1e-15)
 
 
+@pytest.mark.parametrize("estimator", ["standard", "fair"])
+def test_weighted_rows_together_are_weighted_rows_alone(estimator, isa):  # noqa: ARG001
+    """Rows share registers, but for those with missing or huge values, which go one by one."""
+    rng = np.random.default_rng(3)
+    x, y, w = rng.normal(size=(21, 30)).round(1), rng.normal(size=21).round(1), rng.random((21, 30))
+    w[rng.random(w.shape) < 0.3] = 0.0
+    w[:, :2] = 0.5, 0.25
+    w *= 10.0 ** rng.integers(-300, 300, (21, 1))
+    x[2] *= 1e200
+    x[5, 3:6] = math.nan
+    y[7] = x[7, 0]
+    score = {"estimator": estimator, "nan_policy": "omit"}
+    together = crps_ensemble(y, x, draw_weight=w, **score)
+    for i in range(21):
+        kept = np.flatnonzero((w[i] > 0) & ~np.isnan(x[i]))
+        kept = rng.permutation(kept)
+        assert together[i] == crps_ensemble(y[i], x[i, kept], draw_weight=w[i, kept], **score)
+    w[[9, 4], 20] = -1.0
+    with pytest.raises(ValueError, match=r"draw_weight .* at row 4, column 20"):
+        crps_ensemble(y, x, draw_weight=w, **score)
+
+
 def test_the_fair_score_does_not_depend_on_the_number_of_draws():
     rng = np.random.default_rng(11)
     y = rng.normal(size=20_000)

@@ -207,6 +207,31 @@ def test_the_mean_may_be_subnormal():
     assert mean_spectrum([least, least], (-INF, -2 / 3, 0, 1, 2, INF)).means == (least,) * 6
 
 
+@pytest.mark.parametrize("m", [2.0, -1.0, 0.5])
+def test_powers_without_logarithm_have_the_bits_of_weighted_ones(m, isa):  # noqa: ARG001
+    """Without weights they are summed as they are made; with weights, one by one."""
+    rng = np.random.default_rng(8)
+    border = 2.0**-28
+    p = np.concatenate(
+        [rng.random(900), 2.0 ** -rng.uniform(0, 1074, 300), rng.random(300) * border]
+    )
+    edges = [
+        1.0,
+        border,
+        np.nextafter(border, 0),
+        np.nextafter(border, 1),
+        np.nextafter(1, 0),
+        5e-324,
+    ]
+    p = rng.permutation(np.concatenate([p, edges]))
+    for q in (p, p[p > 0.1], np.r_[p, 0.0]):
+        plain, weighted = streaming.RiskProfile(powers=[m]), streaming.RiskProfile(powers=[m])
+        plain.update(np.ones(len(q), np.int8), q)
+        weighted.update(np.ones(len(q), np.int8), q, sample_weight=np.ones(len(q)))
+        assert plain.to_bytes() == weighted.to_bytes()
+        assert generalized_mean(q, m) == generalized_mean(q, m, sample_weight=np.ones(len(q)))
+
+
 def test_a_negative_zero_is_zero():
     for values in ([0.0, -0.0], [-0.0, 0.0], [-0.0]):
         mean = generalized_mean(values, -INF)

@@ -14,6 +14,9 @@
 namespace calibrant {
 namespace {
 
+// Of larger values the products might overflow.
+constexpr double largest_in_lanes = 0x1p450;
+
 constexpr double missing = std::numeric_limits<double>::quiet_NaN();
 
 struct WeightedDraw {
@@ -47,6 +50,18 @@ DoubleDouble sum_of_squares(const std::vector<WeightedDraw>& draws) {
     return squares;
 }
 
+// `squares` is the sum of the squared weights; the standard score does without.
+double crps_of_sides(const WeightedTerms& below, const WeightedTerms& above, DoubleDouble squares,
+                     double fair_share) {
+    const WeightedTerms all = below + above;
+    const DoubleDouble square = all.weight * all.weight;
+    if (fair_share == 0.0) return (all.gap / square).high;
+    const DoubleDouble spread = all.weight * all.distance - all.gap;
+    const DoubleDouble fair = all.distance / all.weight - spread / (square - squares);
+    const DoubleDouble share{fair_share, 0.0}, rest = DoubleDouble{1.0, 0.0} - share;
+    return (share * fair + rest * (all.gap / square)).high;
+}
+
 double crps_of_weighted(std::vector<WeightedDraw>& draws, double y, double fair_share) {
     std::sort(draws.begin(), draws.end(), [](const WeightedDraw& a, const WeightedDraw& b) {
         return a.value != b.value ? a.value < b.value : a.weight < b.weight;
@@ -55,13 +70,16 @@ double crps_of_weighted(std::vector<WeightedDraw>& draws, double y, double fair_
     std::size_t i = 0, end = draws.size();
     for (; i < end && draws[i].value < y; ++i) below.add(y - draws[i].value, draws[i].weight);
     for (; end > i; --end) above.add(draws[end - 1].value - y, draws[end - 1].weight);
-    const WeightedTerms all = below + above;
-    const DoubleDouble square = all.weight * all.weight;
-    if (fair_share == 0.0) return (all.gap / square).high;
-    const DoubleDouble spread = all.weight * all.distance - all.gap;
-    const DoubleDouble fair = all.distance / all.weight - spread / (square - sum_of_squares(draws));
-    const DoubleDouble share{fair_share, 0.0}, rest = DoubleDouble{1.0, 0.0} - share;
-    return (share * fair + rest * (all.gap / square)).high;
+    const DoubleDouble squares = fair_share == 0.0 ? DoubleDouble{} : sum_of_squares(draws);
+    return crps_of_sides(below, above, squares, fair_share);
+}
+
+DoubleDouble at_lane(const WideLaneSums& sums, std::size_t lane) {
+    return {sums.high[lane], sums.low[lane]};
+}
+
+WeightedTerms at_lane(const WeightedSide& side, std::size_t lane) {
+    return {at_lane(side.weight, lane), at_lane(side.distance, lane), at_lane(side.gap, lane)};
 }
 
 // One worker's buffers, and its way through a chunk of rows.
@@ -77,7 +95,11 @@ public:
           out_(out) {}
 
     void add(std::size_t begin, std::size_t end) {
-        if (weights_ != nullptr || n_ > most_in_lanes) {
+        if (weights_ != nullptr && n_ <= most_in_lanes) {
+            for (std::size_t row = begin; row < end; row += double_lanes) {
+                add_weighted_tile(row, std::min(double_lanes, end - row));
+            }
+        } else if (weights_ != nullptr || n_ > most_in_lanes) {
             for (std::size_t row = begin; row < end; ++row) out_[row] = one_by_one(row);
         } else if (const float* const floats = in_place_floats(rows_.draws, begin)) {
             add_tiles<float, float_lanes>(floats, begin, end);
@@ -123,6 +145,59 @@ private:
                 out_[row + k] = std::isfinite(score) ? score : one_by_one(row + k);
             }
         }
+    }
+
+    // Rows that lanes cannot take, bad ones among them, are left to one_by_one.
+    void add_weighted_tile(std::size_t begin, std::size_t count) {
+        const EnsembleScoreKernels& loops = *kernels().ensemble_scores;
+        double* const tile = tile_in(doubles_, double_lanes * n_);
+        double* const weights = tile_in(converted_, double_lanes * n_);
+        double y[double_lanes] = {};
+        bool taken[double_lanes] = {};
+        load(rows_.y_true, begin, count, y);
+        values_.resize(n_ + double_lanes);
+        scratch_.resize(n_);
+        for (std::size_t k = 0; k < double_lanes; ++k) {
+            taken[k] = k < count && fill_lane(begin + k, y[k], tile + k, weights + k);
+            for (std::size_t i = 0; !taken[k] && i < n_; ++i) {
+                tile[i * double_lanes + k] = weights[i * double_lanes + k] = 0.0;
+            }
+        }
+        WeightedSide below, above;
+        WideLaneSums squares{};
+        loops.sort_weighted(tile, weights, n_);
+        loops.sum_weighted(tile, weights, n_, y, &below, &above);
+        if (fair_share_ != 0.0) loops.sum_weight_squares(weights, n_, &squares);
+        for (std::size_t k = 0; k < count; ++k) {
+            out_[begin + k] = taken[k] ? crps_of_sides(at_lane(below, k), at_lane(above, k),
+                                                       at_lane(squares, k), fair_share_)
+                                       : one_by_one(begin + k);
+        }
+    }
+
+    // Weights are divided by a power of two, so that the largest lies in [1, 2).
+    bool fill_lane(std::size_t row, double y, double* values, double* weights) {
+        load_row(rows_.draws, row, values_.data());
+        load_row(*weights_, row, scratch_.data());
+        bool good = true;
+        double heaviest = 0.0;
+        std::size_t positive = 0;
+        for (std::size_t i = 0; i < n_; ++i) {
+            const double x = std::abs(values_[i]), w = scratch_[i];
+            good = good && x < largest_in_lanes && is_weight(w);
+            heaviest = w > heaviest ? w : heaviest;
+            positive += w > 0.0 ? 1U : 0U;
+        }
+        if (!good || !(std::abs(y) < largest_in_lanes) ||
+            positive < (fair_share_ > 0.0 ? 2U : 1U) || heaviest < 0x1p-900 || heaviest > 0x1p900) {
+            return false;
+        }
+        const double scale = std::ldexp(1.0, -std::ilogb(heaviest));
+        for (std::size_t i = 0; i < n_; ++i) {
+            values[i * double_lanes] = values_[i];
+            weights[i * double_lanes] = scratch_[i] * scale;
+        }
+        return true;
     }
 
     std::vector<double>& tile_of(double) { return doubles_; }
@@ -172,7 +247,7 @@ private:
                                (pairs_.empty() ? "none" : "one") + " at " + place_text({row}));
         }
         // Powers of two: the products neither overflow nor vanish.
-        const double scale = reach < 0x1p450 ? 1.0 : 0x1p-600;
+        const double scale = reach < largest_in_lanes ? 1.0 : 0x1p-600;
         const int exponent = std::ilogb(heaviest);
         for (WeightedDraw& draw : pairs_) {
             draw.value *= scale;

@@ -3,7 +3,9 @@
 
 #include "calibrant/ensemble_score_kernels.hpp"
 #include "kernel_parts.hpp"
+#include "lane_registers.hpp"
 #include "law_loops.hpp"
+#include "weighted_draw_loops.hpp"
 
 namespace calibrant {
 namespace {
@@ -27,26 +29,11 @@ template <class T, std::size_t lanes>
     }
 }
 
-// Batcher's merge exchange for any n (Knuth, volume 3, 5.2.2, algorithm M): about n log2(n)^2 / 4
-// exchanges, the same whatever the values are, so that the lanes can go together.
 template <class T, std::size_t lanes>
 void sort_tile(T* tile, std::size_t n) {
-    std::size_t top = 1;
-    while (2 * top < n) top *= 2;
-    for (std::size_t p = top; p > 0 && n > 1; p /= 2) {
-        std::size_t r = 0, d = p;
-        for (std::size_t q = top;; q /= 2) {
-            for (std::size_t begin = r; begin < n - d; begin += 2 * p) {
-                const std::size_t end = begin + p < n - d ? begin + p : n - d;
-                for (std::size_t i = begin; i < end; ++i) {
-                    exchange<T, lanes>(tile + i * lanes, tile + (i + d) * lanes);
-                }
-            }
-            if (q == p) break;
-            d = q - p;
-            r = p;
-        }
-    }
+    merge_exchange(n, [=](std::size_t i, std::size_t j) {
+        exchange<T, lanes>(tile + i * lanes, tile + j * lanes);
+    });
 }
 
 // A sum in two doubles, for values that are not negative.
@@ -87,15 +74,6 @@ struct CrpsRegister {
         store_register(outer.rest, sums->outer_rest + lane);
     }
 };
-
-[[gnu::always_inline]] inline Doubles load_doubles(const double* from) {
-    return load_register<Doubles>(from);
-}
-
-[[gnu::always_inline]] inline Doubles load_doubles(const float* from) {
-    using Half = Register<float, register_bytes / 2>;
-    return __builtin_convertvector(load_register<Half>(from), Doubles);
-}
 
 template <class T, std::size_t lanes>
 void sum_tile(const T* tile, std::size_t n, const double* y, CrpsLanes* sums) {
@@ -178,7 +156,10 @@ constexpr EnsembleScoreKernels ensemble_score_kernels{
     project_points,
     distances,
     differences,
-    {crps_normal, crps_logistic, crps_laplace, crps_uniform, crps_exponential}};
+    {crps_normal, crps_logistic, crps_laplace, crps_uniform, crps_exponential},
+    sort_weighted,
+    sum_weighted,
+    sum_weight_squares};
 
 }  // namespace
 }  // namespace calibrant

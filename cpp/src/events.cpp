@@ -1,6 +1,7 @@
 #include "calibrant/events.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -16,9 +17,14 @@ constexpr std::size_t values_at_once = 8 * block_rows;
 bool is_probability(double p) { return p >= 0.0 && p <= 1.0; }
 
 bool all_are_weights(const double* weight, std::size_t n) {
-    bool good = true;
-    for (std::size_t i = 0; i < n; ++i) good = good && is_weight(weight[i]);
-    return good;
+    // Of a weight, -0.0 plus 0.0 being 0.0, neither has the sign bit.
+    constexpr auto largest = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::max());
+    std::uint64_t bad = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto bits = std::bit_cast<std::uint64_t>(weight[i] + 0.0);
+        bad |= bits | (largest - bits);
+    }
+    return bad >> 63 == 0;
 }
 
 bool all_below(const std::int32_t* labels, std::size_t n, std::size_t n_classes) {

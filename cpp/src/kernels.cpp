@@ -16,12 +16,14 @@
 #include "kernel_parts.hpp"
 #include "mmd_loops.hpp"
 #include "plain_sum_kernels.hpp"
+#include "power_kernels.hpp"
 #include "rank_loops.hpp"
 #include "score_cell_kernels.hpp"
 #include "score_kernels.hpp"
 #include "scorecard_kernels.hpp"
 #include "smooth_kernel.hpp"
 #include "spiegelhalter_kernels.hpp"
+#include "sum_kernels.hpp"
 
 namespace calibrant {
 namespace {
@@ -142,136 +144,6 @@ std::size_t logs(const double* q, std::size_t n, double* high, double* low) {
     return zeros;
 }
 
-// The same terms as in `risk`, for all q > 0.
-void robustness_terms(const double* q, std::size_t n, double* high, double* low, double* exponent) {
-    const Power m = make_power(-2.0 / 3.0);
-    for (std::size_t i = 0; i < n; ++i) {
-        const PowerParts term = exp_finish_fast(power_reduce<true>(log_parts(q[i]), m));
-        const bool gridded = q[i] >= least_gridded;
-        const double scale_exponent = select(gridded, term.exponent, 0.0);
-        const Rounded rounded = round_to_grid({term.high, term.low, scale_exponent});
-        high[i] = select(gridded, rounded.high - snap_shift<20>, term.high);
-        low[i] = select(gridded, rounded.low - snap_shift<58>, term.low);
-        exponent[i] = select(gridded, 0.0, term.exponent);
-    }
-}
-
-void general_terms(const double* q, std::size_t n, Power m, double* high, double* low,
-                   double* exponent) {
-    for (std::size_t i = 0; i < n; ++i) {
-        const PowerParts term = power_parts(log_parts(q[i]), m);
-        high[i] = term.high;
-        low[i] = term.low;
-        exponent[i] = term.exponent;
-    }
-}
-
-// Squares, reciprocals and roots need no logarithm: the rounded value and its error, to twice
-// the precision of a double and better than the general terms. Too small a q is left to those.
-template <class HighLow>
-void direct_terms(const double* q, std::size_t n, Power m, double* high, double* low,
-                  double* exponent, HighLow term) {
-    std::uint64_t tiny = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        tiny |= q[i] < least_gridded ? 1U : 0U;
-        const Rounded parts = term(q[i]);
-        high[i] = parts.high;
-        low[i] = parts.low;
-        exponent[i] = 0.0;
-    }
-    for (std::size_t i = 0; tiny != 0 && i < n; ++i) {
-        if (q[i] < least_gridded) general_terms(q + i, 1, m, high + i, low + i, exponent + i);
-    }
-}
-
-// Values whose exponents lie in this range can be scaled by each other without rounding.
-constexpr double safe_exponent = 256.0;
-constexpr double least_safe_power = 0x1p-200;
-
-bool powers(const double* q, std::size_t n, Power m, double* high, double* low, double* exponent) {
-    if (m.value == -2.0 / 3.0) {
-        robustness_terms(q, n, high, low, exponent);
-    } else if (m.value == 2.0) {
-        direct_terms(q, n, m, high, low, exponent, [](double x) {
-            const double square = x * x;
-            return Rounded{square, fma(x, x, -square)};
-        });
-    } else if (m.value == -1.0) {
-        direct_terms(q, n, m, high, low, exponent, [](double x) {
-            const double reciprocal = 1.0 / x;
-            return Rounded{reciprocal, fma(-x, reciprocal, 1.0) * reciprocal};
-        });
-    } else if (m.value == 0.5) {
-        direct_terms(q, n, m, high, low, exponent, [](double x) {
-            const double root = __builtin_sqrt(x);
-            return Rounded{root, fma(-root, root, x) / (root + root)};
-        });
-    } else {
-        general_terms(q, n, m, high, low, exponent);
-    }
-    std::uint64_t far = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        far |= exponent[i] > safe_exponent || exponent[i] < -safe_exponent ? 1U : 0U;
-    }
-    if (far != 0 || (m.value < least_safe_power && m.value > -least_safe_power)) return false;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double scale = power_of_two(exponent[i]);
-        high[i] *= scale;
-        low[i] *= scale;
-    }
-    return true;
-}
-
-constexpr std::uint64_t sign_bit = 0x8000000000000000;
-
-// Each value is cut at two, then three places, counted from the largest of the block: adding
-// 1.5 * 2^(exponent + 12) leaves multiples of 2^(exponent - 40), which are summed as integers,
-// and subtracting gives the rest, all without rounding.
-bool sum(const double* x, std::size_t n, SumBlock* sums, double* rest) {
-    std::int64_t largest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto magnitude = static_cast<std::int64_t>(bits_of(x[i]) & ~sign_bit);
-        largest = magnitude > largest ? magnitude : largest;
-    }
-    const std::int64_t exponent = (largest >> 52) - 1022;  // all are below 2^exponent
-    if (exponent > 900 || exponent < -900) return false;
-    const auto shift_at = [=](std::int64_t e) {
-        return from_bits((static_cast<std::uint64_t>(e + 1023) << 52) | (std::uint64_t{1} << 51));
-    };
-    const double first = shift_at(exponent + 12);
-    const double second = shift_at(exponent - 29);
-    const double third = shift_at(exponent - 70);
-    std::uint64_t a = 0, b = 0, c = 0, left = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double high = x[i] + first;
-        a += bits_of(high);
-        const double below_high = x[i] - (high - first);
-        const double middle = below_high + second;
-        b += bits_of(middle);
-        const double below_middle = below_high - (middle - second);
-        const double low = below_middle + third;
-        c += bits_of(low);
-        rest[i] = below_middle - (low - third);
-        left |= bits_of(rest[i]) & ~sign_bit;
-    }
-    *sums = {
-        {unshift(a, n, first), unshift(b, n, second), unshift(c, n, third)}, exponent, left != 0};
-    return true;
-}
-
-bool products(const double* x, const double* y, std::size_t n, double* product, double* error) {
-    std::uint64_t unsafe = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const double rounded = x[i] * y[i];
-        product[i] = rounded;
-        error[i] = fma(x[i], y[i], -rounded);
-        const double magnitude = from_bits(bits_of(rounded) & ~sign_bit);
-        const bool in_range = magnitude > 0x1p-800 && magnitude < 0x1p800;
-        unsafe |= in_range || x[i] == 0.0 || y[i] == 0.0 ? 0U : 1U;
-    }
-    return unsafe == 0;
-}
-
 void sum_terms(const double* high, const double* low, std::size_t n, const Grid& grid,
                std::int64_t* high_sum, std::int64_t* low_sum) {
     const double high_shift = grid.high_shift, low_shift = grid.low_shift;
@@ -302,9 +174,11 @@ namespace kernel_tables {
 extern const Kernels CALIBRANT_KERNELS;
 const Kernels CALIBRANT_KERNELS = {sum,
                                    products,
+                                   sum_products,
                                    risk,
                                    logs,
                                    powers,
+                                   sum_powers,
                                    sum_terms,
                                    score_kernels,
                                    {scorecard_risk, scorecard_scores, cell_terms, add_cells},

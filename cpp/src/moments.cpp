@@ -1,6 +1,7 @@
 #include "calibrant/moments.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -30,17 +31,50 @@ void require_width(const Column& rows, std::size_t width) {
 
 void require_finite(const double* row, std::size_t width, const char* name, Row where,
                     Dtype dtype) {
-    for (std::size_t k = 0; k < width; ++k) {
+    std::uint64_t bad = 0;  // x - x is 0 or, of what is not finite, NaN
+    for (std::size_t k = 0; k < width; ++k) bad |= std::bit_cast<std::uint64_t>(row[k] - row[k]);
+    for (std::size_t k = 0; bad != 0 && k < width; ++k) {
         if (std::isfinite(row[k])) continue;
         where.column = k;
         refuse_not_finite(name, row[k], where, dtype);
     }
 }
 
+// A sum of squares, rounded once. What lies below 2^(exponent - 103) decides ties alone, as the
+// largest square is 2^(exponent - 1) or more.
+double rounded(const ProductBlock& block) {
+    constexpr int bits = 52;
+    constexpr std::int64_t mask = (std::int64_t{1} << bits) - 1;
+    const Int128 leading =
+        (static_cast<Int128>(block.sums[0]) << bits) + block.sums[1] + (block.sums[2] >> bits);
+    const bool below = (block.sums[2] & mask) != 0;
+    const Scaled sum = scaled_multiple(2 * leading + (below ? 1 : 0), block.exponent - 104);
+    return std::ldexp(sum.high, static_cast<int>(sum.exponent));
+}
+
+double sum_of_squares(const double* x, std::size_t n) {
+    ProductBlock block;
+    if (n <= block_rows && kernels().sum_products(x, x, n, &block)) return rounded(block);
+    ExactSum squares;
+    for (std::size_t k = 0; k < n; k += block_rows) {
+        squares.add_products(x + k, x + k, std::min(block_rows, n - k));
+    }
+    return squares.to_double();
+}
+
+double largest_magnitude(const double* x, std::size_t n) {
+    double largest = 0.0;
+    for (std::size_t k = 0; k < n; k += block_rows) {
+        double below = 0.0, above = 0.0;
+        kernels().range(x + k, std::min(block_rows, n - k), &below, &above);
+        largest = std::max({largest, -below, above});
+    }
+    return largest;
+}
+
 // The length is rounded once, hence the same on every machine. Returns false for zeros.
 bool scale_to_unit_length(double* row, std::size_t width) {
-    double largest = 0.0;
-    for (std::size_t k = 0; k < width; ++k) largest = std::max(largest, std::fabs(row[k]));
+    const double largest = largest_magnitude(row, width);
     if (largest == 0.0) return false;
     const int exponent = -std::ilogb(largest);  // squares can then neither overflow nor vanish
     if (std::abs(exponent) <
@@ -50,11 +84,7 @@ bool scale_to_unit_length(double* row, std::size_t width) {
     } else {
         for (std::size_t k = 0; k < width; ++k) row[k] = std::ldexp(row[k], exponent);
     }
-    ExactSum squares;
-    for (std::size_t k = 0; k < width; k += block_rows) {
-        squares.add_products(row + k, row + k, std::min(block_rows, width - k));
-    }
-    const double length = std::sqrt(squares.to_double());
+    const double length = std::sqrt(sum_of_squares(row, width));
     for (std::size_t k = 0; k < width; ++k) row[k] /= length;
     return true;
 }
@@ -70,14 +100,24 @@ void load_feature_row(const Column& rows, std::size_t i, const char* name, bool 
 }
 
 // Calls use(columns, n) for blocks of rows, feature j of row i at columns[j * block_rows + i].
+// Several rows are turned into columns at once: all columns fall on the same lines of a cache.
 template <class Use>
 void for_each_block(const Column& rows, bool to_unit_length, std::uint64_t rows_before, Use use) {
-    std::vector<double> row(rows.width), columns(rows.width * block_rows);
+    constexpr std::size_t at_once = 8;
+    const std::size_t width = rows.width;
+    std::vector<double> tile(width * at_once), columns(width * block_rows);
     for (std::size_t begin = 0; begin < rows.size; begin += block_rows) {
         const std::size_t n = std::min(block_rows, rows.size - begin);
-        for (std::size_t i = 0; i < n; ++i) {
-            load_feature_row(rows, begin + i, "features", to_unit_length, rows_before, row.data());
-            for (std::size_t k = 0; k < rows.width; ++k) columns[k * block_rows + i] = row[k];
+        for (std::size_t i = 0; i < n; i += at_once) {
+            const std::size_t count = std::min(at_once, n - i);
+            for (std::size_t t = 0; t < count; ++t) {
+                load_feature_row(rows, begin + i + t, "features", to_unit_length, rows_before,
+                                 &tile[t * width]);
+            }
+            for (std::size_t k = 0; k < width; ++k) {
+                double* const column = &columns[k * block_rows + i];
+                for (std::size_t t = 0; t < count; ++t) column[t] = tile[t * width + k];
+            }
         }
         use(columns.data(), n);
     }

@@ -1,6 +1,7 @@
 #include "calibrant/risk_sums.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -11,14 +12,18 @@ constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
 
 bool is_named(double m) { return m == 1.0 || m == 0.0 || m == robustness; }
 
-std::uint64_t count_zeros(const double* q, std::size_t n) {
+// Of values that are not negative; -0.0 plus 0.0 is 0.0, all of whose bits are 0.
+std::uint64_t count_zeros(const double* x, std::size_t n) {
     std::uint64_t zeros = 0;
-    for (std::size_t i = 0; i < n; ++i) zeros += q[i] == 0.0 ? 1U : 0U;
+    for (std::size_t i = 0; i < n; ++i) {
+        zeros += (std::bit_cast<std::uint64_t>(x[i] + 0.0) - 1) >> 63;
+    }
     return zeros;
 }
 
 // Drops rows without weight, so that their q stays out of the extremes and the zeros.
 std::size_t drop_weightless(double* q, double* weight, std::size_t n) {
+    if (count_zeros(weight, n) == 0) return n;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < n; ++i) {
         if (weight[i] == 0.0) continue;
@@ -73,7 +78,7 @@ void RiskAdder::add(RiskSums& sums, double* q, double* weight, std::size_t n, co
 void RiskAdder::add_unweighted(RiskSums& sums, const double* q, std::size_t n, const Ahead& ahead) {
     RiskProfile& profile = sums.profile_;
     sums.unweighted_ += n;
-    std::size_t irregular = n;  // rows the risk kernel does not take
+    std::size_t irregular = n;  // rows that the kernels below do not take
     if (sums.any_named_) {
         RiskBlock block;
         kernels().risk(q, n, ahead, &block);
@@ -82,12 +87,20 @@ void RiskAdder::add_unweighted(RiskSums& sums, const double* q, std::size_t n, c
         sums.robust_.add((static_cast<Int128>(block.power_high) << 38) + block.power_low);
         irregular = block.tiny;
     }
+    for (std::size_t i = 0; i < profile.powers_.size(); ++i) {
+        if (!has_direct_terms(profile.powers_[i])) continue;
+        PowerBlock block;
+        kernels().sum_powers(q, n, profile.powers_[i], &block);
+        for (int k = 0; k < 4; ++k)
+            profile.sums_[i].add(static_cast<Int128>(block.sums[k]), -(block.grid + 52 * k));
+        irregular = block.tiny;
+    }
     if (irregular != 0) profile.zeros_ += count_zeros(q, n);
     if (sums.any_infinite_) profile.track_extremes(q, n);
     for (std::size_t i = 0; i < profile.powers_.size(); ++i) {
         const double m = profile.powers_[i];
         if (std::isinf(m)) continue;
-        if (!is_named(m)) {
+        if (!is_named(m) && !has_direct_terms(m)) {
             add_terms(profile, i, q, n);
         } else if (irregular != 0) {
             add_terms(profile, i, tiny_, gather_tiny(q, n));

@@ -82,12 +82,11 @@ private:
                 }
             }
         } else if (weighted()) {
-            // Block by block, which is faster: masked by the label, and by its opposite.
+            // Block by block, which is faster: times the label, and times its opposite.
             for (std::int32_t label = 0; label < 2; ++label) {
-                // By a mask: a branch on labels is often predicted wrongly.
+                const std::int32_t flip = 1 - label;
                 for (std::size_t i = 0; i < n; ++i) {
-                    const std::uint64_t kept = block_.label[i] == label ? ~std::uint64_t{0} : 0;
-                    high_[i] = detail::from_bits(detail::bits_of(block_.weight[i]) & kept);
+                    high_[i] = block_.weight[i] * static_cast<double>(block_.label[i] ^ flip);
                 }
                 sums_.class_weight_[static_cast<std::size_t>(label)].add_block(high_, n);
             }

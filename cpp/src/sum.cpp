@@ -195,6 +195,12 @@ void ExactSum::add_block(const double* x, std::size_t n) {
 }
 
 void ExactSum::add_products(const double* x, const double* y, std::size_t n) {
+    ProductBlock block;
+    if (kernels().sum_products(x, y, n, &block)) {
+        for (int k = 0; k < 3; ++k)
+            add(static_cast<Int128>(block.sums[k]), block.exponent - 51 - 52 * k);
+        return;
+    }
     alignas(64) double product[block_rows], error[block_rows];
     if (!kernels().products(x, y, n, product, error)) {
         for (std::size_t i = 0; i < n; ++i) add_product(x[i], y[i]);

@@ -20,6 +20,17 @@ struct CrpsLanes {
     double outer[double_lanes], outer_rest[double_lanes];
 };
 
+// Sums of lanes, each a DoubleDouble.
+struct WideLaneSums {
+    double high[double_lanes], low[double_lanes];
+};
+
+// Of the draws on one side of the outcome, from outside in: of w, of w |x - y|, and of the latter
+// times the weight of the draws further out, twice, and its own.
+struct WeightedSide {
+    WideLaneSums weight, distance, gap;
+};
+
 struct EnsembleScoreKernels {
     // Puts rows of n values each into the lanes, and sorts the lanes. A NaN is kept, in any place.
     void (*sort_doubles)(double* tile, std::size_t n);
@@ -50,6 +61,13 @@ struct EnsembleScoreKernels {
     // finite or some scale not positive.
     bool (*crps_of_law[5])(const double* y, const double* loc, const double* scale, std::size_t n,
                            double* out);
+
+    // Pairs of a value and a weight in two tiles: sorts the lanes by value, then by weight.
+    void (*sort_weighted)(double* tile, double* weights, std::size_t n);
+    // Of sorted lanes. Values and outcomes are below 2^450, weights in [0, 2).
+    void (*sum_weighted)(const double* tile, const double* weights, std::size_t n, const double* y,
+                         WeightedSide* below, WeightedSide* above);
+    void (*sum_weight_squares)(const double* weights, std::size_t n, WideLaneSums* sums);
 };
 
 }  // namespace calibrant

@@ -53,12 +53,31 @@ struct SumBlock {
     bool rest_left;
 };
 
+// The exact sum of a block of products: sums[0] 2^(exponent - 51) + sums[1] 2^(exponent - 103)
+// + sums[2] 2^(exponent - 155).
+struct ProductBlock {
+    std::int64_t sums[3];
+    std::int64_t exponent;
+};
+
+// The exact sum of the terms of a block with q >= least_gridded: sums[k] 2^-(grid + 52 k).
+struct PowerBlock {
+    std::int64_t sums[4];
+    int grid;
+    std::uint64_t tiny;  // rows below least_gridded
+};
+
 // The exact sum of a block of squares: sums[0] 2^-grid + sums[1] 2^-(grid + 52)
 // + sums[2] 2^-(grid + 104).
 struct SquareBlock {
     std::int64_t sums[3];
     int grid;
 };
+
+// Powers whose terms need no logarithm.
+[[gnu::always_inline]] static inline bool has_direct_terms(double m) {
+    return m == 2.0 || m == -1.0 || m == 0.5;
+}
 
 // Of the terms of a RiskBlock, each rounded as there, and squared as a double.
 struct RiskSquares {
@@ -192,6 +211,10 @@ struct Kernels {
     bool (*products)(const double* x, const double* y, std::size_t n, double* product,
                      double* error);
 
+    // The exact sum of x * y. Returns false, with nothing done, if the products lie so far apart,
+    // or from 1, that it might not be. x and y finite.
+    bool (*sum_products)(const double* x, const double* y, std::size_t n, ProductBlock* sums);
+
     void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums);
 
     // log q, rounded to a multiple of 2^-58; of 0, which has none, it is 0. Returns how many
@@ -204,6 +227,9 @@ struct Kernels {
     // and low, as it is whenever that is exact for all.
     bool (*powers)(const double* q, std::size_t n, Power m, double* high, double* low,
                    double* exponent);
+
+    // The sum of what `powers` gives, for an m that has_direct_terms.
+    void (*sum_powers)(const double* q, std::size_t n, double m, PowerBlock* sums);
 
     // The sums of terms on a grid, as integers: of the high parts in units of 2^-high_bits, of
     // the low ones in units of 2^-low_bits.
