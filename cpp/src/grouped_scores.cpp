@@ -18,13 +18,12 @@ GroupedScores::GroupedScores(const ScoredRows& rows, const GroupCodes& groups, P
 }
 
 // The rows as they come; those that do not count become absent.
-std::unique_ptr<GroupedScores::RankedRow[]> GroupedScores::read(const ScoredRows& rows,
-                                                                const GroupCodes& groups,
-                                                                Poll poll) {
+LargeArray<GroupedScores::RankedRow> GroupedScores::read(const ScoredRows& rows,
+                                                         const GroupCodes& groups, Poll poll) {
     const bool weighted = rows.events.sample_weight != nullptr;
     const std::size_t chunk = chunk_rows(rows);
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk);
-    auto ranked = room_for<RankedRow>(rows.size());
+    LargeArray<RankedRow> ranked(rows.size());
     if (weighted) weight_.resize(rows.size());
     std::vector<FoundRows> of_worker(workers);
     std::vector<std::vector<std::uint64_t>> counts(workers, rows_);
@@ -117,7 +116,7 @@ void GroupedScores::find_members(const GroupCodes& groups, Poll poll) {
     in_order([](std::size_t, std::size_t& count) { ++count; });
     std::size_t begin = 0;
     for (std::size_t& count : ends_) begin += std::exchange(count, begin);
-    members_.resize(begin);
+    members_ = LargeArray<Member>(begin);
     in_order([&](std::size_t place, std::size_t& next) {
         members_[next++] = {ranked_[place].key, place};
     });

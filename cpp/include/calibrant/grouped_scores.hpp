@@ -7,9 +7,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/scored_rows.hpp"
 #include "calibrant/sorted_scores.hpp"
@@ -76,8 +76,8 @@ private:
         std::uint64_t before, hits;
     };
 
-    [[nodiscard]] std::unique_ptr<RankedRow[]> read(const ScoredRows& rows,
-                                                    const GroupCodes& groups, Poll poll);
+    [[nodiscard]] LargeArray<RankedRow> read(const ScoredRows& rows, const GroupCodes& groups,
+                                             Poll poll);
     void mark(Poll poll);
     void find_members(const GroupCodes& groups, Poll poll);
     [[nodiscard]] UInt128 units(std::size_t place) const {
@@ -85,11 +85,11 @@ private:
     }
 
     std::size_t size_ = 0;
-    std::unique_ptr<RankedRow[]> ranked_;  // the population
-    std::vector<double> weight_;           // of each row, where there are weights
-    std::vector<Sums> marks_;              // one of the two
+    LargeArray<RankedRow> ranked_;  // the population
+    std::vector<double> weight_;    // of each row, where there are weights
+    std::vector<Sums> marks_;       // one of the two
     std::vector<HitMark> hit_marks_;
-    std::vector<Member> members_;      // of the groups, one after the other
+    LargeArray<Member> members_;       // of the groups, one after the other
     std::vector<std::size_t> ends_;    // of each group's
     std::vector<std::uint64_t> rows_;  // of each group, weight 0 included
     WeightUnit unit_;
