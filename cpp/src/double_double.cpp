@@ -49,6 +49,11 @@ DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
 }
 
 DoubleDouble wide(UInt128 x) {
+    if (x >> 62 == 0) {  // the same, in the integers of the machine
+        const auto small = static_cast<std::int64_t>(x);
+        const auto high = static_cast<double>(small);
+        return {high, static_cast<double>(small - static_cast<std::int64_t>(high))};
+    }
     if (x >> 106 != 0) {  // in two parts
         const DoubleDouble upper = wide(x >> 64);
         return DoubleDouble{upper.high * 0x1p64, upper.low * 0x1p64} + wide(x & ~std::uint64_t{0});

@@ -5,6 +5,7 @@
 
 #include "calibrant/cumulative.hpp"
 #include "calibrant/double_double.hpp"
+#include "calibrant/kernels.hpp"
 #include "calibrant/roc.hpp"
 #include "calibrant/score_pairs.hpp"
 #include "calibrant/score_walk.hpp"
@@ -80,13 +81,31 @@ public:
 
 private:
     [[nodiscard]] double rows(UInt128 units) const {
-        return std::ldexp(wide(units).high, unit_exponent_);
+        const double high = wide(units).high;
+        return unit_exponent_ == 0 ? high : std::ldexp(high, unit_exponent_);
     }
 
     int unit_exponent_;
     Walk walk_;
     ScorePairs pairs_;
     std::vector<Step> steps_;
+};
+
+// Most scores are those of one row, and are added to the variance block by block.
+class SingleScores {
+public:
+    void add(double score, ScoreVariance& variance) {
+        score_[n_] = score;
+        if (++n_ == block_rows) finish(variance);
+    }
+    void finish(ScoreVariance& variance) {
+        if (n_ != 0) variance.add(score_, nullptr, n_);
+        n_ = 0;
+    }
+
+private:
+    std::size_t n_ = 0;
+    alignas(64) double score_[block_rows];
 };
 
 OrderStatistics sorted_statistics(const ScoredRows& rows, Poll poll) {
@@ -151,11 +170,17 @@ std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll 
                        const int unit = scores.unit_exponent();
                        InOrder all(unit);
                        ScoreVariance variance;
-                       scores.for_each_score(
-                           group, [&](const GroupedScores::Sums& sums, std::size_t place) {
-                               all.add(scores.score(place), sums.weight, sums.hits);
-                               variance.add(scores.score(place), sums.weight, unit);
-                           });
+                       SingleScores singles;
+                       scores.for_each_score(group,
+                                             [&](double score, const GroupedScores::Sums& sums) {
+                                                 all.add(score, sums.weight, sums.hits);
+                                                 if (unit == 0 && sums.weight == 1) {
+                                                     singles.add(score, variance);
+                                                 } else {
+                                                     variance.add(score, sums.weight, unit);
+                                                 }
+                                             });
+                       singles.finish(variance);
                        result[group] = all.statistics(variance.total());
                        return true;
                    });

@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
+#include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/sorted_scores.hpp"
 
@@ -21,12 +21,6 @@ inline std::uint64_t bits_of(ScoreKey item) { return item.bits; }
 template <class Item>
 std::uint64_t bits_of(const Item& item) {
     return item.key.bits;
-}
-
-// Uninitialised: the threads that fill it touch it first.
-template <class Item>
-std::unique_ptr<Item[]> room_for(std::size_t n) {
-    return std::unique_ptr<Item[]>(new Item[n]);
 }
 
 inline constexpr auto by_key = [](const auto& a, const auto& b) { return bits_of(a) < bits_of(b); };
@@ -128,14 +122,14 @@ private:
 
 // Sorts n items on several threads, leaving out absent ones, of which there then are fewer.
 template <class Item>
-std::unique_ptr<Item[]> sorted_by_key(std::unique_ptr<Item[]> items, std::size_t& n, Poll poll) {
-    const KeyBuckets buckets(items.get(), n);
+LargeArray<Item> sorted_by_key(LargeArray<Item> items, std::size_t& n, Poll poll) {
+    const KeyBuckets buckets(items.data(), n);
     // Parts of the rows: each counts its buckets, and so knows where it may put its items.
     const std::size_t part_rows = std::size_t{1} << 18;
     const std::size_t parts = n / part_rows + 1;
     const std::size_t workers = workers_for(n, part_rows);
     std::vector<std::vector<std::size_t>> places(parts);
-    const auto bucket = room_for<std::uint16_t>(n);
+    LargeArray<std::uint16_t> bucket(n);
     for_each_chunk(n, part_rows, workers, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        auto& count = places[begin / part_rows];
@@ -154,7 +148,7 @@ std::unique_ptr<Item[]> sorted_by_key(std::unique_ptr<Item[]> items, std::size_t
             if (!place.empty()) begins[k + 1] += std::exchange(place[k], begins[k + 1]);
         }
     }
-    auto result = room_for<Item>(n);
+    LargeArray<Item> result(n);
     for_each_chunk(n, part_rows, workers, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        auto& place = places[begin / part_rows];

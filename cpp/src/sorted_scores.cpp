@@ -67,9 +67,9 @@ void FoundRows::merge(const FoundRows& other) {
 ScoreKeys::ScoreKeys(std::size_t n, bool weighted, std::size_t workers)
     : size_(n), found_(workers) {
     if (weighted) {
-        weighted_ = room_for<WeightedKey>(n);
+        weighted_ = LargeArray<WeightedKey>(n);
     } else {
-        keys_ = room_for<ScoreKey>(n);
+        keys_ = LargeArray<ScoreKey>(n);
     }
 }
 

@@ -35,7 +35,8 @@ private:
     }
 };
 
-// An array whose values are not set yet, of plain numbers.
+// An array whose values are not set yet, of plain numbers or structs of them: the threads that
+// fill it touch it first.
 template <class T>
 class LargeArray {
 public:
@@ -43,6 +44,9 @@ public:
     explicit LargeArray(std::size_t n) : values_(LargePages<T>().allocate(n), Release{n}) {}
     [[nodiscard]] T* data() { return values_.get(); }
     [[nodiscard]] const T* data() const { return values_.get(); }
+    [[nodiscard]] T& operator[](std::size_t i) { return values_[i]; }
+    [[nodiscard]] const T& operator[](std::size_t i) const { return values_[i]; }
+    explicit operator bool() const { return values_ != nullptr; }
 
 private:
     struct Release {

@@ -18,9 +18,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <vector>
 
+#include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/scored_rows.hpp"
 #include "calibrant/sum.hpp"
@@ -93,8 +93,8 @@ private:
     friend class SortedScores;
 
     std::size_t size_;
-    std::unique_ptr<ScoreKey[]> keys_;  // one of the two
-    std::unique_ptr<WeightedKey[]> weighted_;
+    LargeArray<ScoreKey> keys_;  // one of the two
+    LargeArray<WeightedKey> weighted_;
     std::vector<FoundRows> found_;
 };
 
@@ -108,7 +108,7 @@ public:
 
     [[nodiscard]] std::uint64_t count() const { return n_; }  // rows read, weight 0 included
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }
-    [[nodiscard]] bool weighted() const { return weighted_ != nullptr; }
+    [[nodiscard]] bool weighted() const { return static_cast<bool>(weighted_); }
     [[nodiscard]] int unit_exponent() const { return unit_.exponent(); }
 
     // Calls visit(score, weight, hits), the latter two UInt128 in units, for each distinct score
@@ -127,8 +127,8 @@ private:
     }
 
     std::size_t size_ = 0;
-    std::unique_ptr<ScoreKey[]> keys_;  // one of the two
-    std::unique_ptr<WeightedKey[]> weighted_;
+    LargeArray<ScoreKey> keys_;  // one of the two
+    LargeArray<WeightedKey> weighted_;
     WeightUnit unit_;
     std::uint64_t n_ = 0;
     std::uint64_t omitted_ = 0;
