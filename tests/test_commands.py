@@ -373,7 +373,7 @@ def test_ctrl_c_ends_it_at_once_and_leaves_nothing(folder):
     pressed = time.perf_counter()
     out, err = process.communicate(timeout=30)
     assert time.perf_counter() - pressed < 5  # a fraction of a second on an idle machine
-    assert (process.returncode, out) == (130, b"")
+    assert (process.returncode, out) == (130, b""), err
     assert err.splitlines()[-1] == b"calibrant: interrupted; nothing was written"
     assert b"Traceback" not in err
     assert sorted(path.name for path in folder.iterdir()) == ["long.parquet", "table.parquet"]

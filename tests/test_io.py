@@ -6,6 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -19,7 +20,7 @@ import pytest
 import calibrant
 from calibrant import streaming
 from calibrant.evidence import Evidence
-from calibrant.io import _arrow_files, _numpy_files, scan
+from calibrant.io import _arrow_files, _numpy_files, _passes, scan
 from cards import assert_same
 
 N = 2_000
@@ -388,6 +389,23 @@ def test_refusals(table, options, kind, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=message):
         scan(table, **options)
+
+
+def test_an_interrupt_while_threads_start_leaves_none_behind(columns, monkeypatch):
+    start, started = threading.Thread.start, []
+
+    def interrupted(thread):
+        start(thread)
+        started.append(thread)
+        if len(started) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_passes._core, "num_threads", lambda: 3)
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Evidence.of(columns)
+    assert len(started) == 2
+    assert not any(thread.is_alive() for thread in started)
 
 
 def test_a_state_is_not_called_a_table(tmp_path):

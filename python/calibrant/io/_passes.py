@@ -114,9 +114,9 @@ def reduce_parts(
     shared = _Pass(parts, name_error)
     made = [make() for _ in range(_core.num_threads())]
     threads = [threading.Thread(target=shared.run, args=(each,), daemon=True) for each in made]
-    for thread in threads:
-        thread.start()
     try:
+        for thread in threads:
+            thread.start()
         for thread in threads:
             while thread.is_alive():
                 thread.join(0.1)
@@ -125,8 +125,10 @@ def reduce_parts(
     except BaseException:  # Ctrl-C: the batches under way take milliseconds
         shared.interrupted = True
         shared.stop()
+        # All that run: a thread in the core when Python ends would abort the process.
         for thread in threads:
-            thread.join()
+            if thread.is_alive():
+                thread.join()
         raise
     if shared.failures:
         raise shared.failures[min(shared.failures)]
