@@ -10,7 +10,6 @@ import threading
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.ipc
@@ -159,6 +158,10 @@ def test_a_large_row_group_is_shared_among_threads(columns, expected, tmp_path, 
     assert_same(Evidence.of(found).result(), expected)
 
 
+def polars_frame(columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
 def relation(columns):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed")
     predictions = pa.table(columns)  # noqa: F841  # DuckDB finds it by its name
@@ -170,7 +173,7 @@ IN_MEMORY = {
     "pandas": pd.DataFrame,
     "pandas with another index": lambda columns: pd.DataFrame(columns).iloc[::-1].iloc[::-1][:],
     "pandas nullable": lambda columns: pd.DataFrame(columns).convert_dtypes(),
-    "polars": pl.DataFrame,
+    "polars": polars_frame,
     "arrow": pa.table,
     "arrow reader": lambda columns: pa.table(columns).to_reader(max_chunksize=77),
     "duckdb": relation,
@@ -322,7 +325,7 @@ def test_what_is_given_is_not_called_a_guess():
         ([1, 2, 2], {"positive": 2}, "classes = 1, 2 (given)"),
     ],
 )
-@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, polars_frame])
 def test_labels_that_are_no_codes(labels, options, notes, make):
     p = [0.25, 0.5, 0.75]
     found = scan(make({"y": labels, "p": p}), **options)
@@ -344,7 +347,7 @@ def test_missing_values_are_counted_before_they_are_refused():
     assert_same(evidence.result(), expected)
 
 
-@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("make", [pa.table, pd.DataFrame, polars_frame])
 def test_missing_labels_and_keys(make):
     table = make({"y": ["no", "yes", None, "no"], "p": [0.5] * 4, "k": ["a", None, "a", "b"]})
     with pytest.raises(ValueError, match="missing values: 1 in 'y', 1 in 'k'"):
@@ -379,7 +382,6 @@ def test_a_bad_row_is_named_by_file_column_and_place(tmp_path):
         ({"y": [1], "p": [0.5]}, {"label": "p"}, ValueError, "cannot tell which"),
         (pa.table([[1], [0.5], [0.5]], ["y", "p", "p"]), {}, ValueError, "two columns 'p'; rename"),
         (3, {}, TypeError, "a table must be a file, a data frame"),
-        (pl.DataFrame({"y": [1]}).lazy(), {}, TypeError, r"pass table.collect\(\)"),
         ([3], {}, TypeError, "a list of sources must hold names of files"),
         ("table.xlsx", {}, FileNotFoundError, "No such file"),
         ("*.parquet", {}, FileNotFoundError, "No file fits"),
@@ -413,6 +415,11 @@ def test_a_state_is_not_called_a_table(tmp_path):
         state.save(tmp_path / f"{i}.state")
         with pytest.raises(ValueError, match=r"state: a saved state, .*state inspect takes any"):
             scan(tmp_path / f"{i}.state")
+
+
+def test_a_lazy_frame_is_refused():
+    with pytest.raises(TypeError, match=r"pass table.collect\(\)"):
+        scan(polars_frame({"y": [1]}).lazy())
 
 
 def test_unknown_formats_and_empty_folders(tmp_path):

@@ -6,7 +6,6 @@ import datetime as dt
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -37,7 +36,7 @@ LIBRARIES = {
     "dictionary": lambda table: table.set_column(2, "t", table["t"].dictionary_encode()),
     "pandas": lambda table: table.to_pandas(),
     "pandas of arrow": lambda table: table.to_pandas(types_mapper=pd.ArrowDtype),
-    "polars": lambda table: pl.from_arrow(table),
+    "polars": lambda table: pytest.importorskip("polars").from_arrow(table),
 }
 
 
