@@ -30,47 +30,60 @@ ExactSum less_one(const ExactSum& weight) {
     return rest;
 }
 
+// A bin, and the product of its weight and that of all, by which most parts are divided.
+struct WeighedBin {
+    const BrierBins::Bin& bin;
+    ExactSum product;
+    Scaled divisor;
+};
+
 // The parts of one bin, or of several: the total is a bin, too.
 class Parts {
 public:
-    explicit Parts(BrierBins::Bin total) : total_(std::move(total)) {
+    explicit Parts(BrierBins::Bin total)
+        : total_(std::move(total)), square_(square(total_.weight)) {
         if (total_.weight.is_zero()) {
             throw InvalidInput("a decomposition needs a row with positive weight");
         }
     }
 
-    [[nodiscard]] DoubleDouble reliability(const BrierBins::Bin& bin) const {
-        return quotient(square(difference(bin.hits, bin.scores)), bin.weight * total_.weight);
+    [[nodiscard]] WeighedBin weighed(const BrierBins::Bin& bin) const {
+        ExactSum product = bin.weight * total_.weight;
+        const Scaled divisor = product.value();
+        return {bin, std::move(product), divisor};
     }
-    [[nodiscard]] DoubleDouble resolution(const BrierBins::Bin& bin) const {
-        const ExactSum excess =
-            difference(bin.hits * total_.weight, total_.hits * bin.weight);  // W W_k (o_k - o)
-        return quotient(square(excess), bin.weight * total_.weight * square(total_.weight));
+    [[nodiscard]] DoubleDouble reliability(const WeighedBin& of) const {
+        return quotient(square(difference(of.bin.hits, of.bin.scores)), of.divisor);
+    }
+    [[nodiscard]] DoubleDouble resolution(const WeighedBin& of) const {
+        const ExactSum excess = difference(of.bin.hits * total_.weight,
+                                           total_.hits * of.bin.weight);  // W W_k (o_k - o)
+        return quotient(square(excess), (of.product * square_).value());
     }
     [[nodiscard]] DoubleDouble uncertainty() const {
-        return quotient(total_.hits * misses(total_), square(total_.weight));
+        return quotient(total_.hits * misses(total_), square_.value());
     }
-    [[nodiscard]] DoubleDouble variance(const BrierBins::Bin& bin) const {
-        return quotient(difference(bin.weight * bin.squares, square(bin.scores)),
-                        bin.weight * total_.weight);
+    [[nodiscard]] DoubleDouble variance(const WeighedBin& of) const {
+        return quotient(difference(of.bin.weight * of.bin.squares, square(of.bin.scores)),
+                        of.divisor);
     }
-    [[nodiscard]] DoubleDouble covariance(const BrierBins::Bin& bin) const {
-        const DoubleDouble half =
-            quotient(difference(bin.weight * bin.hit_scores, bin.scores * bin.hits),
-                     bin.weight * total_.weight);
+    [[nodiscard]] DoubleDouble covariance(const WeighedBin& of) const {
+        const DoubleDouble half = quotient(
+            difference(of.bin.weight * of.bin.hit_scores, of.bin.scores * of.bin.hits), of.divisor);
         return {2.0 * half.high, 2.0 * half.low};
     }
     // Reliability + variance - covariance: the sum of w (s - y)^2 less w (o_k - y)^2.
-    [[nodiscard]] DoubleDouble miscalibration(const BrierBins::Bin& bin) const {
-        ExactSum excess = bin.squares;
-        excess.subtract(bin.hit_scores);
-        excess.subtract(bin.hit_scores);
-        excess = excess * bin.weight;
-        excess.merge(square(bin.hits));
-        return quotient(excess, bin.weight * total_.weight);
+    [[nodiscard]] DoubleDouble miscalibration(const WeighedBin& of) const {
+        ExactSum excess = of.bin.squares;
+        excess.subtract(of.bin.hit_scores);
+        excess.subtract(of.bin.hit_scores);
+        excess = excess * of.bin.weight;
+        excess.merge(square(of.bin.hits));
+        return quotient(excess, of.divisor);
     }
-    [[nodiscard]] DoubleDouble sampling_variance(const BrierBins::Bin& bin) const {
-        return quotient(bin.hits * misses(bin), bin.weight * less_one(bin.weight) * total_.weight);
+    [[nodiscard]] DoubleDouble sampling_variance(const WeighedBin& of) const {
+        return quotient(of.bin.hits * misses(of.bin),
+                        (of.product * less_one(of.bin.weight)).value());
     }
     [[nodiscard]] DoubleDouble uncertainty_bias() const {
         if (!at_least_two(total_.weight)) {
@@ -79,14 +92,14 @@ public:
                 "got " +
                 number_text(total_.weight.to_double()));
         }
-        return quotient(total_.hits * misses(total_),
-                        square(total_.weight) * less_one(total_.weight));
+        return quotient(total_.hits * misses(total_), (square_ * less_one(total_.weight)).value());
     }
 
 private:
     static ExactSum misses(const BrierBins::Bin& bin) { return difference(bin.weight, bin.hits); }
 
     BrierBins::Bin total_;
+    ExactSum square_;  // of its weight
 };
 
 // Edges of blocks [from, to), with a bin for all scores below and one for all above, where there
@@ -126,13 +139,14 @@ MurphyTerms murphy_terms(const BrierBins& bins, bool bias_corrected) {
     DoubleDouble bias;
     for (const BrierBins::Bin& bin : bins.table()) {
         if (bin.weight.is_zero()) continue;
-        terms.reliability = terms.reliability + parts.reliability(bin);
-        terms.resolution = terms.resolution + parts.resolution(bin);
-        terms.variance = terms.variance + parts.variance(bin);
-        terms.covariance = terms.covariance + parts.covariance(bin);
+        const WeighedBin weighed = parts.weighed(bin);
+        terms.reliability = terms.reliability + parts.reliability(weighed);
+        terms.resolution = terms.resolution + parts.resolution(weighed);
+        terms.variance = terms.variance + parts.variance(weighed);
+        terms.covariance = terms.covariance + parts.covariance(weighed);
         if (!bias_corrected) continue;
         if (at_least_two(bin.weight)) {
-            bias = bias + parts.sampling_variance(bin);
+            bias = bias + parts.sampling_variance(weighed);
         } else {
             ++terms.uncorrected_bins;
         }
@@ -159,8 +173,9 @@ CorpTerms corp_terms(const ScoredRows& rows, Poll poll) {
         for (std::size_t k = first; k < first + (to - from); ++k) {
             const BrierBins::Bin& bin = bins.table()[k];
             if (bin.weight.is_zero()) continue;  // the array has changed meanwhile
-            terms.miscalibration = terms.miscalibration + parts.miscalibration(bin);
-            terms.discrimination = terms.discrimination + parts.resolution(bin);
+            const WeighedBin weighed = parts.weighed(bin);
+            terms.miscalibration = terms.miscalibration + parts.miscalibration(weighed);
+            terms.discrimination = terms.discrimination + parts.resolution(weighed);
         }
     }
     // Only weights that were rounded to a unit can do that, and by less than anything shows.

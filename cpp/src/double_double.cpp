@@ -75,8 +75,10 @@ ScaledDoubleDouble divide(Scaled a, Scaled b) {
     return {{quotient.high * scale, quotient.low * scale}, exponent - up};
 }
 
-DoubleDouble quotient(const ExactSum& a, const ExactSum& b) {
-    const ScaledDoubleDouble ratio = divide(a.value(), b.value());
+DoubleDouble quotient(const ExactSum& a, const ExactSum& b) { return quotient(a, b.value()); }
+
+DoubleDouble quotient(const ExactSum& a, Scaled b) {
+    const ScaledDoubleDouble ratio = divide(a.value(), b);
     const auto exponent = static_cast<int>(std::clamp<std::int64_t>(ratio.exponent, -2000, 2000));
     return {std::ldexp(ratio.value.high, exponent), std::ldexp(ratio.value.low, exponent)};
 }

@@ -281,24 +281,33 @@ ExactSum operator*(const ExactSum& a, const ExactSum& b) {
 ExactSum::Canonical ExactSum::canonical() const {
     Canonical result;
     if (limbs_.empty()) return result;
-    ExactSum carried = *this;
-    carried.carry();
-    result.negative = *(carried.limbs_.end() - 1) < 0;
-    if (result.negative) {
-        for (std::int64_t& limb : carried.limbs_) limb = -limb;
-        carried.carry();
+    std::vector<std::uint32_t>& digits = result.digits;
+    digits.reserve(limbs_.size() + 2);
+    std::int64_t above = 0;  // what the digits so far leave to the next
+    for (const std::int64_t limb : limbs_) {
+        above += limb;
+        digits.push_back(static_cast<std::uint32_t>(above));
+        above >>= 32;
     }
-    const std::int64_t* const limbs = carried.limbs_.data();
+    for (; above != 0 && above != -1; above >>= 32) {
+        digits.push_back(static_cast<std::uint32_t>(above));
+    }
+    result.negative = above < 0;
+    if (result.negative) {  // the two's complement
+        std::uint64_t carried = 1;
+        for (std::uint32_t& digit : digits) {
+            carried += static_cast<std::uint32_t>(~digit);
+            digit = static_cast<std::uint32_t>(carried);
+            carried >>= 32;
+        }
+        if (carried != 0) digits.push_back(1);
+    }
     std::size_t low = 0;
-    std::size_t high = carried.limbs_.size();
-    while (high > 0 && limbs[high - 1] == 0) --high;
-    while (low < high && limbs[low] == 0) ++low;
-    if (high == 0) return {};
-    result.base = carried.base_ + static_cast<std::int64_t>(low);
-    result.digits.reserve(high - low);
-    for (std::size_t i = low; i < high; ++i) {
-        result.digits.push_back(static_cast<std::uint32_t>(limbs[i]));
-    }
+    while (!digits.empty() && digits.back() == 0) digits.pop_back();
+    while (low < digits.size() && digits[low] == 0) ++low;
+    if (digits.empty()) return {};
+    digits.erase(digits.begin(), digits.begin() + static_cast<std::ptrdiff_t>(low));
+    result.base = base_ + static_cast<std::int64_t>(low);
     return result;
 }
 

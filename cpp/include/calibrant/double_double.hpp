@@ -30,6 +30,7 @@ ScaledDoubleDouble divide(Scaled a, Scaled b);
 
 // a / b for b > 0, of moderate size; the high part is the quotient, rounded once.
 [[nodiscard]] DoubleDouble quotient(const ExactSum& a, const ExactSum& b);
+[[nodiscard]] DoubleDouble quotient(const ExactSum& a, Scaled b);
 
 // a / b, rounded once; NaN where b is 0.
 double mean(const ExactSum& a, const ExactSum& b);
