@@ -6,7 +6,8 @@
 //
 // ExactSum adds any finite doubles, scaled doubles and products of two, without any rounding:
 // a superaccumulator (Neal 2015, arXiv:1505.05571) of 32-bit digits in 64-bit limbs that
-// grows to the range of exponents it has seen, at most max_limbs.
+// grows to the range of exponents it has seen, at most max_limbs; the first few need no memory of
+// their own (limbs.hpp).
 #pragma once
 
 #include <cstddef>
