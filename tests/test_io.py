@@ -407,7 +407,9 @@ def test_an_interrupt_while_threads_start_leaves_none_behind(columns, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         Evidence.of(columns)
     assert len(started) == 2
-    assert not any(thread.is_alive() for thread in started)
+    for thread in started:
+        thread.join(5)  # at its last lines
+        assert not thread.is_alive()
 
 
 def test_a_state_is_not_called_a_table(tmp_path):

@@ -113,7 +113,15 @@ def reduce_parts(
     """
     shared = _Pass(parts, name_error)
     made = [make() for _ in range(_core.num_threads())]
-    threads = [threading.Thread(target=shared.run, args=(each,), daemon=True) for each in made]
+    ended = threading.Semaphore(0)
+
+    def work(into: T) -> None:
+        try:
+            shared.run(into)
+        finally:
+            ended.release()
+
+    threads = [threading.Thread(target=work, args=(each,), daemon=True) for each in made]
     try:
         for thread in threads:
             thread.start()
@@ -125,10 +133,11 @@ def reduce_parts(
     except BaseException:  # Ctrl-C: the batches under way take milliseconds
         shared.interrupted = True
         shared.stop()
-        # All that run: a thread in the core when Python ends would abort the process.
+        # All that run: a thread in the core when Python ends would abort the process. A join
+        # that was interrupted takes its thread for ended, so another one would not wait.
         for thread in threads:
-            if thread.is_alive():
-                thread.join()
+            if thread.ident is not None:
+                ended.acquire()
         raise
     if shared.failures:
         raise shared.failures[min(shared.failures)]
