@@ -129,7 +129,7 @@ def test_too_slow_for_the_next_size():
 
 @pytest.mark.parametrize(
     ("script", "status"),
-    [("raise SystemExit('killed')", "died: killed"), ("time.sleep(60)", "over 1 s")],
+    [("raise SystemExit('killed')", "died: killed"), ("time.sleep(60)", "over 5 s")],
 )
 def test_processes_that_die_or_hang(monkeypatch, script, status):
     from bench import runner
@@ -148,7 +148,7 @@ def test_processes_that_die_or_hang(monkeypatch, script, status):
         return process, reading
 
     monkeypatch.setattr(runner, "start", start)
-    monkeypatch.setattr(runner, "SILENCE", 1)
+    monkeypatch.setattr(runner, "SILENCE", 5)  # a busy machine starts no Python in 1
     found = list(runner.run(find("brier_score"), (1000,), Settings((1,), cap=0.0)))
     assert [(r["who"], r["status"]) for r in found] == [("NumPy", status)]
 

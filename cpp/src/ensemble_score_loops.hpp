@@ -3,7 +3,7 @@
 
 #include "calibrant/ensemble_score_kernels.hpp"
 #include "kernel_parts.hpp"
-#include "lane_registers.hpp"
+#include "lane_tiles.hpp"
 #include "law_loops.hpp"
 #include "weighted_draw_loops.hpp"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "calibrant/ensemble_score_kernels.hpp"
-#include "lane_registers.hpp"
+#include "lane_tiles.hpp"
 
 namespace calibrant {
 namespace {

@@ -1,4 +1,4 @@
-// Tiles whose rows are one value of each lane: registers, and how lanes are sorted together.
+// Tiles whose rows are one value of each lane: how they are read, and how lanes are sorted together.
 // Included by kernels only, and under their rules.
 #pragma once
 
