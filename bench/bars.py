@@ -87,8 +87,8 @@ BARS = (
     Bar("small", "the slowest scalar score of 100 rows", "at most", 20, small(*SCALAR), "µs"),
     Bar("linear", "time per row at 10^8 over that at 10^6, the worst of all", "at most", 1.5,
         growth,
-        why="`roc_auc` alone: its 512 buckets of 10^8 rows are larger than a core's cache, and more "
-        "buckets took longer still"),
+        why="`roc_auc` alone: its 512 buckets of 10^8 rows are larger than a core's cache, and "
+        "more buckets took longer still"),
     # tests of calibration, ranking
     Bar("ks", "KS and Kuiper, 10^7 rows: MAPIE's two p-values", "at least", 50,
         ratio(KS, 1e7, "MAPIE")),
