@@ -166,12 +166,12 @@ BARS = (
         why="some 8 ns a row and thread: terms, integers of them, a cell in memory"),
     Bar("groups-share", "the same: share of the speed without groups", "at least", 0.2,
         ratio(GROUPS, 1e7, "Scores without groups")),
-    *(Bar(f"groups-{name.lower()}", f"groups of 100 rows of `{name}`, {rows:.0e} rows: share of "
+    *(Bar(f"groups-{name.lower()}", f"groups of 100 rows of `{name}`, 10^{digits} rows: share of "
           "the speed without groups", "at least", 0.2,
-          ratio(f"Grouped({name}), 100 rows a group", rows, f"{name} without groups"),
+          ratio(f"Grouped({name}), 100 rows a group", 10.0**digits, f"{name} without groups"),
           why=OF_GROUPS.get(name, ROWS_TOGETHER))
-      for rows, names in ((1e7, ("RiskProfile", "Reliability", "Spiegelhalter")),
-                          (1e6, ("Scores, weighted", "RiskProfile, weighted",
+      for digits, names in ((7, ("RiskProfile", "Reliability", "Spiegelhalter")),
+                            (6, ("Scores, weighted", "RiskProfile, weighted",
                                  "RiskProfile, more powers", "Assessment", "ScoreTable",
                                  "Scorecard", "Intervals", "PredictionSets", "PairedScores",
                                  "Ranks")))
