@@ -383,7 +383,7 @@ void BucketedScores::for_each_page(const std::vector<std::uint8_t>& wanted, Poll
     for_each_chunk(buckets.size(), 1, pages.size(), poll,
                    [&](std::size_t worker, std::size_t bucket, std::size_t) {
                        if (wanted_bucket[bucket] == 0) return true;
-                       for (const std::size_t hit : {0, 1}) {
+                       for (std::size_t hit = 0; hit < 2; ++hit) {
                            for (const Pages& part : pages) {
                                part.for_each_page(2 * bucket + hit,
                                                   [&](const Bits* begin, const Bits* end) {
