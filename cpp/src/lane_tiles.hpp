@@ -1,5 +1,5 @@
-// Tiles whose rows are one value of each lane: how they are read, and how lanes are sorted together.
-// Included by kernels only, and under their rules.
+// Tiles whose rows are one value of each lane: how they are read, and how lanes are sorted
+// together. Included by kernels only, and under their rules.
 #pragma once
 
 #include "kernel_parts.hpp"
