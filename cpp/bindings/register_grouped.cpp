@@ -1,12 +1,16 @@
-#include "calibrant/group_places.hpp"
 #include "calibrant/grouped_bytes.hpp"
 #include "calibrant/integer_codes.hpp"
+#include "calibrant/rows_together.hpp"
 #include "calibrant/take_rows.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,33 +52,72 @@ py::array room_for_rows(const py::array& like, py::ssize_t rows) {
     return {like.dtype(), shape};
 }
 
-// Where each group starts; the row of each place, if it is asked for; and copies of the columns,
-// whose rows lie side by side by group.
-py::tuple rows_together(const Groups& groups, std::size_t n_groups,
-                        const std::vector<py::array>& columns, bool with_order) {
-    const auto n = static_cast<std::size_t>(groups.size());
-    for (const py::array& column : columns) {
-        (void)bytes_of_row(column);
-        if (column.shape(0) != groups.size()) throw py::index_error("no such rows");
+// Rows of arrays, brought together by group: some groups at a time.
+class ArraysTogether {
+public:
+    ArraysTogether(const Groups& groups, std::size_t n_groups,
+                   const std::vector<py::array>& columns, bool with_order)
+        : with_order_(with_order) {
+        const auto n = static_cast<std::size_t>(groups.size());
+        std::vector<std::size_t> bytes;
+        std::vector<const std::byte*> from;
+        for (const py::array& column : columns) {
+            bytes.push_back(bytes_of_row(column));
+            from.push_back(static_cast<const std::byte*>(column.data()));
+            if (column.shape(0) != groups.size()) throw py::index_error("no such rows");
+            like_.push_back(room_for_rows(column, 0));
+        }
+        if (with_order) bytes.push_back(sizeof(std::int64_t));
+        run_unlocked(n, [&] {
+            together_.emplace(GroupCodes{groups.data(), n_groups}, n, bytes, poll_signals);
+            read(from, bytes);
+        });
     }
-    auto places =
-        run_unlocked(n, [&] { return GroupPlaces({groups.data(), n_groups}, n, poll_signals); });
-    const auto placed = static_cast<py::ssize_t>(places.starts().back());
-    py::list copies;
-    std::vector<BytesOfRows> bytes;
-    for (const py::array& column : columns) {
-        py::array copy = room_for_rows(column, placed);
-        bytes.push_back({static_cast<const std::byte*>(column.data()),
-                         static_cast<std::byte*>(copy.mutable_data()), bytes_of_row(column)});
-        copies.append(std::move(copy));
+
+    // The first group, where it and those that follow start in the copies, their rows if they are
+    // asked for, and the copies; None if there are no more groups with rows.
+    py::object next() {
+        if (!together_->next()) return py::none();
+        const auto rows = static_cast<py::ssize_t>(together_->size());
+        py::list copies;
+        std::vector<std::byte*> to;
+        const auto make_room = [&](const py::array& like) {
+            py::array room = room_for_rows(like, rows);
+            to.push_back(static_cast<std::byte*>(room.mutable_data()));
+            return room;
+        };
+        for (const py::array& like : like_) copies.append(make_room(like));
+        const py::array order = with_order_ ? make_room(py::array_t<std::int64_t>(0))
+                                            : py::array(py::array_t<std::int64_t>(0));
+        const GroupStarts starts =
+            run_unlocked(together_->size(), [&] { return together_->copy(to, poll_signals); });
+        return py::make_tuple(together_->first_group(),
+                              array_of(std::vector<std::int64_t>(starts.begin(), starts.end())),
+                              order, copies);
     }
-    py::array_t<std::int64_t> order(with_order ? placed : 0);
-    std::int64_t* const to = with_order ? order.mutable_data() : nullptr;
-    run_unlocked(n, [&] { bring_together(places, bytes, to, poll_signals); });
-    const GroupStarts& starts = places.starts();
-    return py::make_tuple(array_of(std::vector<std::int64_t>(starts.begin(), starts.end())), order,
-                          copies);
-}
+
+private:
+    // The last column is the number of the row, if there is one more than arrays.
+    void read(const std::vector<const std::byte*>& from, const std::vector<std::size_t>& bytes) {
+        constexpr std::size_t at_once = 128;
+        std::vector<std::array<std::int64_t, at_once>> numbers(together_->workers());
+        (void)together_->read(
+            at_once, poll_signals,
+            [&](std::size_t worker, std::size_t row, std::size_t n, const std::byte** columns) {
+                for (std::size_t k = 0; k < from.size(); ++k) columns[k] = from[k] + row * bytes[k];
+                if (bytes.size() > from.size()) {
+                    std::int64_t* const number = numbers[worker].data();
+                    std::iota(number, number + n, static_cast<std::int64_t>(row));
+                    columns[from.size()] = reinterpret_cast<const std::byte*>(number);
+                }
+                return true;
+            });
+    }
+
+    bool with_order_;
+    std::vector<py::array> like_;  // without rows
+    std::optional<RowsTogether> together_;
+};
 
 py::array rows_taken(const py::array& values,
                      const py::array_t<std::int64_t, py::array::c_style>& order) {
@@ -104,8 +147,10 @@ std::vector<py::bytes> open_pieces(const py::object& state) {
 void register_grouped(py::module_& m) {
     using namespace py::literals;
     m.def("integer_codes", &codes_of_integers, "keys"_a.noconvert());
-    m.def("rows_together", &rows_together, "groups"_a.noconvert(), "n_groups"_a, "columns"_a,
-          "with_order"_a);
+    py::class_<ArraysTogether>(m, "ArraysTogether", "Rows of arrays, brought together by group.")
+        .def(py::init<const Groups&, std::size_t, const std::vector<py::array>&, bool>(),
+             "groups"_a.noconvert(), "n_groups"_a, "columns"_a, "with_order"_a)
+        .def("next", &ArraysTogether::next);
     m.def("rows_taken", &rows_taken, "values"_a.noconvert(), "order"_a.noconvert());
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);

@@ -3,8 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrant/group_places.hpp"
-
 namespace calibrant {
 namespace {
 
@@ -17,6 +15,18 @@ Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype
     column.column_stride = static_cast<std::ptrdiff_t>(item_size(dtype));
     column.stride = column.column_stride * static_cast<std::ptrdiff_t>(width);
     return column;
+}
+
+template <class Value>
+std::byte* bytes_of(LargeArray<Value>& values) {
+    return reinterpret_cast<std::byte*>(values.data());
+}
+
+// Of probabilities, labels, and weights if there are any.
+std::vector<std::size_t> bytes_of_columns(const Events& events) {
+    std::vector<std::size_t> bytes = {events.y_proba.width * sizeof(double), sizeof(std::int32_t)};
+    if (events.sample_weight != nullptr) bytes.push_back(sizeof(double));
+    return bytes;
 }
 
 }  // namespace
@@ -33,19 +43,19 @@ PickedRows::PickedRows(const Events& events, const std::vector<std::size_t>& row
     events_.y_proba = side_by_side(p_.data(), rows.size(), width, Dtype::float64);
 }
 
-// Copies rows to their places.
-class RowsByGroup::Scatter {
+// Reads and checks rows, and says where they are.
+class RowsByGroup::Reader {
 public:
-    Scatter(RowsByGroup& to, const Events& events) : to_(to), events_(events), block_(events) {}
+    explicit Reader(const Events& events) : events_(events), block_(events) {}
+    [[nodiscard]] std::size_t most_rows() const { return block_.most_rows; }
 
-    [[nodiscard]] bool copy(std::size_t row, const std::size_t* place, std::size_t n) {
-        ask_for_places(to_.p_.data(), to_.width_, place, n);
-        ask_for_places(to_.label_.data(), 1, place, n);
-        for (std::size_t i = 0; i < n; i += block_.most_rows) {
-            const std::size_t count = std::min(block_.most_rows, n - i);
-            if (!load_outcomes(events_, row + i, count, block_)) return false;
-            if (block_.omitted != 0) load_with_missing(row + i, count);
-            put(place + i, count);
+    [[nodiscard]] bool read(std::size_t row, std::size_t n, const std::byte** columns) {
+        if (!load_outcomes(events_, row, n, block_)) return false;
+        if (block_.omitted != 0) load_with_missing(row, n);
+        columns[0] = reinterpret_cast<const std::byte*>(block_.p.data());
+        columns[1] = reinterpret_cast<const std::byte*>(block_.label);
+        if (events_.sample_weight != nullptr) {
+            columns[2] = reinterpret_cast<const std::byte*>(block_.weight);
         }
         return true;
     }
@@ -59,9 +69,10 @@ private:
             load(*events_.sample_weight, row, count, block_.weight);
         }
         for (std::size_t i = 0; i < count; ++i) {
-            double* const p = &block_.p[i * to_.width_];
+            double* const p = &block_.p[i * events_.y_proba.width];
             bool missing = block_.label[i] < 0;
-            for (std::size_t j = 0; j < to_.width_; ++j) missing = missing || std::isnan(p[j]);
+            for (std::size_t j = 0; j < events_.y_proba.width; ++j)
+                missing = missing || std::isnan(p[j]);
             if (events_.sample_weight != nullptr && std::isnan(block_.weight[i])) missing = true;
             if (!missing) continue;
             p[0] = std::numeric_limits<double>::quiet_NaN();
@@ -70,55 +81,45 @@ private:
         }
     }
 
-    void put(const std::size_t* place, std::size_t n) {
-        const std::size_t width = to_.width_;
-        if (width == 1) {
-            put_rows(block_.p.data(), place, n, to_.p_.data());
-        } else {
-            for (std::size_t i = 0; i < n; ++i) {
-                if (place[i] == npos) continue;
-                std::copy_n(&block_.p[i * width], width, to_.p_.data() + place[i] * width);
-            }
-        }
-        put_rows(block_.label, place, n, to_.label_.data());
-        if (events_.sample_weight != nullptr) {
-            put_rows(block_.weight, place, n, to_.weight_.data());
-        }
-    }
-
-    RowsByGroup& to_;
     const Events& events_;
     OutcomeBlock block_;
 };
 
 RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
                          Poll poll)
-    : events_(events), by_group_(events), width_(events.y_proba.width) {
-    copy(events, groups, rows_before, poll);
-    const std::size_t rows = starts_.back();
+    : events_(events),
+      by_group_(events),
+      width_(events.y_proba.width),
+      together_(groups, events.size(), bytes_of_columns(events), poll) {
+    std::vector<Reader> team(together_.workers(), Reader(events));
+    const std::size_t failed =
+        together_.read(team.front().most_rows(), poll,
+                       [&](std::size_t worker, std::size_t row, std::size_t n,
+                           const std::byte** from) { return team[worker].read(row, n, from); });
+    if (failed == npos) return;
+    refuse_events(events, failed, std::min(events.size(), failed + together_.chunk()), rows_before);
+}
+
+bool RowsByGroup::next(Poll poll) {
+    if (!together_.next()) return false;
+    const std::size_t rows = together_.size();
+    const bool weighted = events_.sample_weight != nullptr;
+    if (rows > room_) {
+        p_ = LargeArray<double>(rows * width_);
+        label_ = LargeArray<std::int32_t>(rows);
+        if (weighted) weight_ = LargeArray<double>(rows);
+        room_ = rows;
+    }
+    std::vector<std::byte*> columns = {bytes_of(p_), bytes_of(label_)};
+    if (weighted) columns.push_back(bytes_of(weight_));
+    starts_ = together_.copy(columns, poll);
     y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
     by_group_.y_true = &y_true_;
     by_group_.y_proba = side_by_side(p_.data(), rows, width_, Dtype::float64);
-    if (events.sample_weight == nullptr) return;
+    if (!weighted) return true;
     sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
     by_group_.sample_weight = &sample_weight_;
-}
-
-void RowsByGroup::copy(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
-                       Poll poll) {
-    GroupPlaces places(groups, events.size(), poll);
-    starts_ = places.starts();
-    p_ = LargeArray<double>(starts_.back() * width_);
-    label_ = LargeArray<std::int32_t>(starts_.back());
-    if (events.sample_weight != nullptr) weight_ = LargeArray<double>(starts_.back());
-    std::vector<Scatter> team;
-    team.reserve(places.workers());
-    for (std::size_t i = 0; i < places.workers(); ++i) team.emplace_back(*this, events);
-    const std::size_t failed =
-        places.for_each(poll, [&](std::size_t worker, std::size_t row, const std::size_t* place,
-                                  std::size_t n) { return team[worker].copy(row, place, n); });
-    if (failed == npos) return;
-    refuse_events(events, failed, std::min(events.size(), failed + places.stretch()), rows_before);
+    return true;
 }
 
 void RowsByGroup::look_at(std::size_t group, View& view) const {

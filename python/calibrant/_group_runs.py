@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator
 from typing import Any
@@ -12,63 +13,55 @@ from numpy.typing import NDArray
 from calibrant import _core
 from calibrant._draws import arranged
 
-__all__ = ["GroupsOfRuns", "Runs"]
+__all__ = ["GroupsOfRuns", "Run", "runs"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
-#: Rows that are taken in at a time: copies then stay in a cache, and in memory that is used again.
-_ROWS_AT_ONCE = 2**17
 #: Bytes of a row that is copied with all others at once, to its place.
 _NARROW = 64
 
 
-class Runs:
-    """Arguments of ``update``; group i has rows starts[i] to starts[i + 1] of those in order."""
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """Arguments of ``update`` with the rows of some groups: group first + i has starts[i] on."""
 
-    def __init__(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> None:
-        if "draws" in rows:
-            rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
-        self._settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
-        self._columns = {
-            name: _column(value, codes.size, name)
-            for name, value in rows.items()
-            if name not in self._settings
+    first: int
+    starts: NDArray[np.int64]
+    settings: dict[str, Any]
+    columns: dict[str, Any]
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return self.settings | self.columns
+
+    def of_each(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield each of the groups that has rows, and the arguments with its rows."""
+        for group, (begin, end) in enumerate(itertools.pairwise(self.starts.tolist()), self.first):
+            if begin < end:
+                cut = {name: _cut(column, begin, end) for name, column in self.columns.items()}
+                yield group, self.settings | cut
+
+
+def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run]:
+    """Yield the arguments of ``update`` by group, for some groups at a time."""
+    if "draws" in rows:
+        rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
+    settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
+    columns = {
+        name: _column(value, codes.size, name)
+        for name, value in rows.items()
+        if name not in settings
+    }
+    narrow = {name: x for name, x in columns.items() if _is_narrow(x)}
+    together = _core.ArraysTogether(codes, n, _arrays(narrow), len(narrow) < len(columns))
+    while found := together.next():
+        first, starts, order, copies = found
+        copied = _with_arrays(narrow, iter(copies))
+        taken = {
+            name: copied[name] if name in copied else _taken(x, order)
+            for name, x in columns.items()
         }
-        narrow = {name: x for name, x in self._columns.items() if _is_narrow(x)}
-        self.starts, self._order, copies = _core.rows_together(
-            codes, n, _arrays(narrow), len(narrow) < len(self._columns)
-        )
-        self._together = _with_arrays(narrow, iter(copies))
-
-    def stretches(self) -> Iterator[tuple[int, int]]:
-        """Yield the first group and the end of neighbours that have not too many rows in all."""
-        first, n = 0, self.starts.size - 1
-        while first < n:
-            most = self.starts[first] + _ROWS_AT_ONCE
-            end = max(first + 1, int(np.searchsorted(self.starts, most, side="right")) - 1)
-            if self.starts[end] > self.starts[first]:
-                yield first, end
-            first = end
-
-    def arguments(self, first: int, end: int) -> dict[str, Any]:
-        """Return the arguments of ``update`` with the rows of groups first to end alone."""
-        begin, stop = self.starts[first], self.starts[end]
-        order = self._order[begin:stop]
-        return self._settings | {
-            name: _cut(self._together[name], begin, stop)
-            if name in self._together
-            else _taken(x, order)
-            for name, x in self._columns.items()
-        }
-
-    def of_each(self, first: int, end: int) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield each of these groups that has rows, and the arguments with its rows."""
-        taken = self.arguments(first, end)
-        starts = (self.starts[first : end + 1] - self.starts[first]).tolist()
-        for group, (begin, stop) in enumerate(itertools.pairwise(starts), first):
-            if begin < stop:
-                cut = {name: _cut(taken[name], begin, stop) for name in self._columns}
-                yield group, self._settings | cut
+        yield Run(first, starts, settings, taken)
 
 
 class GroupsOfRuns:

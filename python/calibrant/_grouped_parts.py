@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._group_runs import GroupsOfRuns, Runs
+from calibrant._group_runs import GroupsOfRuns, runs
 from calibrant._labels import class_codes
 from calibrant._settings import check_nan_policy
 
@@ -41,14 +41,14 @@ class CoreParts:
         return batch
 
     def _add_runs(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> None:
-        runs, core = Runs(rows, codes, n), self._core
+        core = self._core
         core.grow_to(n)
         by_rows_seen = isinstance(self.empty._state, _core.Ranks)  # ties are broken by them
         in_each = seen.in_each() if by_rows_seen else np.zeros(n, np.uint64)
-        for first, end in runs.stretches():
-            starts = runs.starts[first : end + 1] - runs.starts[first]
-            state: Any = GroupsOfRuns(core, first, starts, in_each[first:end])
-            _update(self.empty._from_state(state), runs.arguments(first, end), rows, self.empty)
+        for run in runs(rows, codes, n):
+            of_run = in_each[run.first : run.first + run.starts.size - 1]
+            state: Any = GroupsOfRuns(core, run.first, run.starts, of_run)
+            _update(self.empty._from_state(state), run.arguments, rows, self.empty)
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
@@ -143,9 +143,9 @@ def _updated(
     empty: Accumulator[Any], rows: dict[str, Any], codes: NDArray[np.int32], n: int
 ) -> list[Any]:
     """Return the accumulators of the groups, each updated with its rows."""
-    runs, parts = Runs(rows, codes, n), [empty.copy() for _ in range(n)]
-    for first, end in runs.stretches():
-        for group, of_group in runs.of_each(first, end):
+    parts = [empty.copy() for _ in range(n)]
+    for run in runs(rows, codes, n):
+        for group, of_group in run.of_each():
             _update(parts[group], of_group, rows, empty)
     return parts
 

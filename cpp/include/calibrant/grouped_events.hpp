@@ -28,11 +28,15 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
                    std::uint64_t rows_before, Poll poll, const Update& update) {
     using Layout = CellLayout<State>;
     const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
-        const RowsByGroup rows(these, of_these, rows_before, poll);
-        if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
-            parts.add(parts_by_group(parts.parameters(), rows, poll));
-        } else {
-            parts.add(parts_by_group(parts.parameters(), rows, poll, update));
+        RowsByGroup rows(these, of_these, rows_before, poll);
+        parts.grow_to(groups.size);
+        while (rows.next(poll)) {
+            if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
+                parts.add(parts_by_group(parts.parameters(), rows, poll), rows.first_group());
+            } else {
+                parts.add(parts_by_group(parts.parameters(), rows, poll, update),
+                          rows.first_group());
+            }
         }
     };
     if (events.size() == 0) {

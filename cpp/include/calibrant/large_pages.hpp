@@ -22,8 +22,12 @@ struct LargePages {
     LargePages(const LargePages<U>&) {}  // NOLINT(google-explicit-constructor): as allocators do
 
     [[nodiscard]] T* allocate(std::size_t n) {
-        void* const memory = ::operator new(n * sizeof(T), alignment(n));
-        if (n * sizeof(T) >= page) prefer_large_pages(memory, n * sizeof(T));
+        if (n * sizeof(T) < page)
+            return static_cast<T*>(::operator new(n * sizeof(T), alignment(n)));
+        // Whole pages: the rest of the last one would be hundreds of small ones.
+        const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
+        void* const memory = ::operator new(bytes, alignment(n));
+        prefer_large_pages(memory, bytes);
         return static_cast<T*>(memory);
     }
     void deallocate(T* memory, std::size_t n) { ::operator delete(memory, alignment(n)); }

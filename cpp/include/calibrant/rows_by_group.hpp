@@ -1,8 +1,8 @@
-// Rows brought together by group: read and checked once, in the order in which they come, and
-// copied so that those of a group lie side by side. Then any accumulator can take in one group
-// after the other, each at the speed of contiguous rows.
+// Rows brought together by group (rows_together.hpp): read and checked once, in the order in which
+// they come, and copied so that those of a group lie side by side. Then any accumulator can take in
+// one group after the other, each at the speed of contiguous rows.
 //
-// Cost: 12 bytes a row, 8 more for each further column and for weights. The order of the rows of a
+// Cost: 16 bytes a row, 8 more for each further column and for weights. The order of the rows of a
 // group is kept.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "calibrant/grouped_scores.hpp"
 #include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/rows_together.hpp"
 
 namespace calibrant {
 
@@ -52,8 +53,13 @@ public:
     RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
                 Poll poll);
 
+    // Moves on to the next groups; false if there are none with rows.
+    [[nodiscard]] bool next(Poll poll);
+
+    // Of these groups, of which the first is group 0.
+    [[nodiscard]] std::size_t first_group() const { return together_.first_group(); }
     [[nodiscard]] const GroupStarts& starts() const { return starts_; }
-    // All of them, group by group.
+    // All their rows, group by group.
     [[nodiscard]] const Events& events() const { return by_group_; }
 
     // The rows of a group, as events that point into this and into the view, which can be used for
@@ -65,14 +71,13 @@ public:
     void look_at(std::size_t group, View& view) const;
 
 private:
-    class Scatter;
-
-    void copy(const Events& events, const GroupCodes& groups, std::uint64_t rows_before, Poll poll);
+    class Reader;
 
     Events events_;  // what they are called, and how missing values are treated
     Column y_true_, sample_weight_;
     Events by_group_;
-    std::size_t width_;
+    std::size_t width_, room_ = 0;
+    RowsTogether together_;
     GroupStarts starts_;
     LargeArray<double> p_, weight_;
     LargeArray<std::int32_t> label_;

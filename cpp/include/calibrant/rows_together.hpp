@@ -1,0 +1,87 @@
+// Rows of a batch, copied so that those of a group lie side by side, in the order in which they
+// come. It takes two steps, so that what is being written stays in a cache: first each row goes,
+// as a whole, to the neighbourhood of its group, of which there are not too many; then a few
+// neighbourhoods at a time are sorted into columns, which the reader has for as long as it takes
+// to use them.
+//
+// Cost: 4 bytes a row and those of its columns, rounded up to 8; and some 2^18 rows at a time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "calibrant/group_runs.hpp"
+#include "calibrant/grouped_scores.hpp"
+#include "calibrant/large_pages.hpp"
+#include "calibrant/parallel.hpp"
+
+namespace calibrant {
+
+class RowsTogether {
+public:
+    // Each column has values of so many bytes, whatever they hold. Throws as for_each_chunk does,
+    // and std::out_of_range if there is no such group.
+    RowsTogether(const GroupCodes& groups, std::size_t rows, std::vector<std::size_t> value_bytes,
+                 Poll poll);
+
+    [[nodiscard]] std::size_t workers() const { return workers_; }  // that read
+    [[nodiscard]] std::size_t chunk() const { return chunk_; }      // rows that are read by one
+
+    // load(worker, row, n, from) sets from[k] to where n values of column k lie, of the rows from
+    // `row` on; it is called for all rows, at most so many at once, on several threads. False says
+    // that a row is bad. Returns as for_each_chunk. To be called once, before all else.
+    template <class Load>
+    [[nodiscard]] std::size_t read(std::size_t at_once, Poll poll, const Load& load);
+
+    // Moves on to the next groups; false if there are none with rows.
+    [[nodiscard]] bool next();
+    [[nodiscard]] std::size_t first_group() const { return first_ << shift_; }
+    [[nodiscard]] std::size_t size() const { return near_starts_[end_] - near_starts_[first_]; }
+    // Copies the rows of these groups to columns that have room for them. Returns where each group
+    // starts in them.
+    [[nodiscard]] GroupStarts copy(const std::vector<std::byte*>& columns, Poll poll) const;
+
+private:
+    static constexpr std::size_t most_at_once = 128;
+    using Code = std::int32_t;
+
+    void find_places(std::size_t row, std::size_t n, std::size_t* place);
+    void pack(std::size_t row, std::size_t n, const std::byte* const* from,
+              std::byte* packed) const;
+    void put(const std::byte* packed, const std::size_t* place, std::size_t n);
+    void sort(std::size_t neighbourhood, const std::vector<std::byte*>& columns,
+              GroupStarts& starts) const;
+    [[nodiscard]] std::size_t code_at(std::size_t place) const;
+
+    GroupCodes groups_;
+    std::vector<std::size_t> value_bytes_;
+    std::size_t rows_, row_bytes_, chunk_ = 1, workers_ = 1;
+    unsigned shift_ = 0;             // a neighbourhood has 2^shift_ groups
+    GroupStarts near_starts_;        // of neighbourhoods
+    std::vector<GroupStarts> next_;  // by chunk: where the next row of a neighbourhood goes
+    LargeArray<std::byte> packed_;   // rows by neighbourhood: the code, and a value of each column
+    std::size_t first_ = 0, end_ = 0;  // neighbourhoods
+};
+
+template <class Load>
+std::size_t RowsTogether::read(std::size_t at_once, Poll poll, const Load& load) {
+    at_once = std::min(at_once, most_at_once);
+    return for_each_chunk(rows_, chunk_, workers_, poll,
+                          [&](std::size_t worker, std::size_t begin, std::size_t end) {
+                              std::vector<const std::byte*> from(value_bytes_.size());
+                              std::vector<std::byte> packed(at_once * row_bytes_);
+                              std::size_t place[most_at_once];
+                              for (std::size_t row = begin; row < end; row += at_once) {
+                                  const std::size_t n = std::min(at_once, end - row);
+                                  if (!load(worker, row, n, from.data())) return false;
+                                  pack(row, n, from.data(), packed.data());
+                                  find_places(row, n, place);
+                                  put(packed.data(), place, n);
+                              }
+                              return true;
+                          });
+}
+
+}  // namespace calibrant
