@@ -6,6 +6,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,6 +53,28 @@ py::array room_for_rows(const py::array& like, py::ssize_t rows) {
     return {like.dtype(), shape};
 }
 
+// Arrays for rows like those of another. One that nobody else refers to any more is used again:
+// its memory is there, and maybe in a cache.
+class RoomsForRows {
+public:
+    explicit RoomsForRows(const py::array& like) : like_(room_for_rows(like, 0)) {}
+
+    [[nodiscard]] py::array one_for(py::ssize_t rows) {
+        const auto is_free = [&](const py::array& room) {
+            return room.ref_count() == 1 && room.shape(0) >= rows;
+        };
+        auto room = std::ranges::find_if(rooms_, is_free);
+        if (room == rooms_.end()) room = rooms_.insert(room, room_for_rows(like_, rows));
+        std::vector<py::ssize_t> shape(room->shape(), room->shape() + room->ndim());
+        shape[0] = rows;
+        return {room->dtype(), shape, room->mutable_data(), *room};
+    }
+
+private:
+    py::array like_;  // without rows
+    std::vector<py::array> rooms_;
+};
+
 // Rows of arrays, brought together by group: some groups at a time.
 class ArraysTogether {
 public:
@@ -65,9 +88,12 @@ public:
             bytes.push_back(bytes_of_row(column));
             from.push_back(static_cast<const std::byte*>(column.data()));
             if (column.shape(0) != groups.size()) throw py::index_error("no such rows");
-            like_.push_back(room_for_rows(column, 0));
+            rooms_.emplace_back(column);
         }
-        if (with_order) bytes.push_back(sizeof(std::int64_t));
+        if (with_order) {
+            bytes.push_back(sizeof(std::int64_t));
+            rooms_.emplace_back(py::array_t<std::int64_t>(0));
+        }
         run_unlocked(n, [&] {
             together_.emplace(GroupCodes{groups.data(), n_groups}, n, bytes, poll_signals);
             read(from, bytes);
@@ -79,18 +105,19 @@ public:
     py::object next() {
         if (!together_->next()) return py::none();
         const auto rows = static_cast<py::ssize_t>(together_->size());
-        py::list copies;
+        std::vector<py::array> copies;
         std::vector<std::byte*> to;
-        const auto make_room = [&](const py::array& like) {
-            py::array room = room_for_rows(like, rows);
-            to.push_back(static_cast<std::byte*>(room.mutable_data()));
-            return room;
-        };
-        for (const py::array& like : like_) copies.append(make_room(like));
-        const py::array order = with_order_ ? make_room(py::array_t<std::int64_t>(0))
-                                            : py::array(py::array_t<std::int64_t>(0));
+        for (RoomsForRows& rooms : rooms_) {
+            copies.push_back(rooms.one_for(rows));
+            to.push_back(static_cast<std::byte*>(copies.back().mutable_data()));
+        }
         const GroupStarts starts =
             run_unlocked(together_->size(), [&] { return together_->copy(to, poll_signals); });
+        py::object order = py::none();
+        if (with_order_) {
+            order = copies.back();
+            copies.pop_back();
+        }
         return py::make_tuple(together_->first_group(),
                               array_of(std::vector<std::int64_t>(starts.begin(), starts.end())),
                               order, copies);
@@ -115,7 +142,7 @@ private:
     }
 
     bool with_order_;
-    std::vector<py::array> like_;  // without rows
+    std::vector<RoomsForRows> rooms_;  // by column
     std::optional<RowsTogether> together_;
 };
 

@@ -1,5 +1,6 @@
 #include "calibrant/rows_together.hpp"
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
@@ -17,42 +18,110 @@ constexpr std::size_t most_chunks = 64;
 constexpr std::size_t least_chunk = std::size_t{1} << 14;
 // Rows of neighbours that are sorted before they are used: much less than a cache holds, and
 // enough to keep all threads busy.
-constexpr std::size_t rows_at_once = std::size_t{1} << 18;
+constexpr std::size_t rows_at_once = std::size_t{1} << 17;
 
-// Of values that are so far apart. The size is given where it is known when compiling: a copy is
-// then one instruction or two.
-struct Spread {
-    std::byte* data;
-    std::size_t apart;
-};
-struct SpreadSource {
-    const std::byte* data;
-    std::size_t apart;
-};
+using Code = std::int32_t;
 
-template <class Place>
-void copy_values(const SpreadSource& from, std::size_t n, std::size_t bytes, const Spread& to,
-                 const Place& place) {
-    const auto copy = [&](const auto size) {
+std::size_t code_of(const std::byte* packed) {
+    Code code;
+    std::memcpy(&code, packed, sizeof(Code));
+    return static_cast<std::size_t>(code);
+}
+
+// Rows whose values have sizes that are known when compiling: a copy is then a few instructions,
+// and a row is written as a whole.
+template <std::size_t... bytes>
+struct RowsOf {
+    static constexpr std::size_t columns = sizeof...(bytes);
+    static constexpr std::array<std::size_t, columns> sizes = {bytes...};
+    static constexpr auto offsets = [] {
+        std::array<std::size_t, columns> offsets{};
+        std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), sizeof(Code));
+        return offsets;
+    }();
+
+    [[nodiscard]] static bool are(const std::vector<std::size_t>& value_bytes) {
+        return std::ranges::equal(value_bytes, sizes);
+    }
+
+    // Row i of columns goes to packed rows at place(i), unless that is npos.
+    template <class Place>
+    static void pack(const Code* codes, const std::byte* const* columns_from, std::size_t n,
+                     std::byte* packed, std::size_t row_bytes, const Place& place) {
+        std::array<const std::byte*, columns> from;
+        std::copy_n(columns_from, columns, from.begin());
         for (std::size_t i = 0; i < n; ++i) {
             const std::size_t at = place(i);
-            if (at != npos) std::memcpy(to.data + at * to.apart, from.data + i * from.apart, size);
+            if (at == npos) continue;
+            std::byte* const row = packed + at * row_bytes;
+            std::memcpy(row, codes + i, sizeof(Code));
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                (std::memcpy(row + offsets[k], from[k] + i * sizes[k], sizes[k]), ...);
+            }(std::make_index_sequence<columns>());
         }
-    };
-    switch (bytes) {
-        case 4:
-            return copy(std::integral_constant<std::size_t, 4>());
-        case 8:
-            return copy(std::integral_constant<std::size_t, 8>());
-        case 16:
-            return copy(std::integral_constant<std::size_t, 16>());
-        case 24:
-            return copy(std::integral_constant<std::size_t, 24>());
-        case 32:
-            return copy(std::integral_constant<std::size_t, 32>());
-        default:
-            return copy(bytes);
     }
+
+    // Packed row i goes to place(i) of columns.
+    template <class Place>
+    static void unpack(const std::byte* packed, std::size_t n, std::size_t row_bytes,
+                       std::byte* const* columns_to, const Place& place) {
+        std::array<std::byte*, columns> to;
+        std::copy_n(columns_to, columns, to.begin());
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::byte* const row = packed + i * row_bytes;
+            const std::size_t at = place(i);
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                (std::memcpy(to[k] + at * sizes[k], row + offsets[k], sizes[k]), ...);
+            }(std::make_index_sequence<columns>());
+        }
+    }
+};
+
+// Of any sizes.
+class RowsOfAny {
+public:
+    explicit RowsOfAny(const std::vector<std::size_t>& value_bytes) : sizes_(value_bytes) {}
+
+    template <class Place>
+    void pack(const Code* codes, const std::byte* const* from, std::size_t n, std::byte* packed,
+              std::size_t row_bytes, const Place& place) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t at = place(i);
+            if (at == npos) continue;
+            std::byte* value = packed + at * row_bytes;
+            std::memcpy(value, codes + i, sizeof(Code));
+            value += sizeof(Code);
+            for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
+                std::memcpy(value, from[k] + i * sizes_[k], sizes_[k]);
+            }
+        }
+    }
+
+    template <class Place>
+    void unpack(const std::byte* packed, std::size_t n, std::size_t row_bytes, std::byte* const* to,
+                const Place& place) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::byte* value = packed + i * row_bytes + sizeof(Code);
+            const std::size_t at = place(i);
+            for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
+                std::memcpy(to[k] + at * sizes_[k], value, sizes_[k]);
+            }
+        }
+    }
+
+private:
+    const std::vector<std::size_t>& sizes_;
+};
+
+// Calls work(rows) with the kind of rows that have values of these sizes.
+template <class Work>
+void with_rows_of(const std::vector<std::size_t>& sizes, const Work& work) {
+    if (RowsOf<8, 4>::are(sizes)) return work(RowsOf<8, 4>());        // events
+    if (RowsOf<8, 4, 8>::are(sizes)) return work(RowsOf<8, 4, 8>());  // with weights
+    if (RowsOf<8, 16>::are(sizes)) return work(RowsOf<8, 16>());      // intervals
+    if (RowsOf<8, 8, 8>::are(sizes)) return work(RowsOf<8, 8, 8>());  // and pairs of scores
+    if (RowsOf<24, 4>::are(sizes)) return work(RowsOf<24, 4>());      // three classes
+    work(RowsOfAny(sizes));
 }
 
 unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
@@ -100,30 +169,15 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
     packed_ = LargeArray<std::byte>(place * row_bytes_);
 }
 
-void RowsTogether::find_places(std::size_t row, std::size_t n, std::size_t* place) {
+void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* from) {
     std::size_t* const next = next_[row / chunk_].data();
     const Code* const codes = groups_.of_row + row;
-    for (std::size_t i = 0; i < n; ++i) {
-        place[i] = codes[i] < 0 ? npos : next[static_cast<std::size_t>(codes[i]) >> shift_]++;
-    }
-}
-
-void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* from,
-                        std::byte* packed) const {
-    const auto in_order = [](std::size_t i) { return i; };
-    const auto* const codes = reinterpret_cast<const std::byte*>(groups_.of_row + row);
-    copy_values({codes, sizeof(Code)}, n, sizeof(Code), {packed, row_bytes_}, in_order);
-    std::size_t offset = sizeof(Code);
-    for (std::size_t k = 0; k < value_bytes_.size(); ++k) {
-        const std::size_t bytes = value_bytes_[k];
-        copy_values({from[k], bytes}, n, bytes, {packed + offset, row_bytes_}, in_order);
-        offset += bytes;
-    }
-}
-
-void RowsTogether::put(const std::byte* packed, const std::size_t* place, std::size_t n) {
-    copy_values({packed, row_bytes_}, n, row_bytes_, {packed_.data(), row_bytes_},
-                [&](std::size_t i) { return place[i]; });
+    const auto place = [next, codes, shift = shift_](std::size_t i) {
+        return codes[i] < 0 ? npos : next[static_cast<std::size_t>(codes[i]) >> shift]++;
+    };
+    with_rows_of(value_bytes_, [&](const auto& rows) {
+        rows.pack(codes, from, n, packed_.data(), row_bytes_, place);
+    });
 }
 
 bool RowsTogether::next() {
@@ -150,35 +204,28 @@ GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll
     return starts;
 }
 
-std::size_t RowsTogether::code_at(std::size_t place) const {
-    Code code;
-    std::memcpy(&code, packed_.data() + place * row_bytes_, sizeof(Code));
-    return static_cast<std::size_t>(code);
-}
-
 void RowsTogether::sort(std::size_t neighbourhood, const std::vector<std::byte*>& columns,
                         GroupStarts& starts) const {
     const std::size_t first = neighbourhood << shift_;
     if (first >= groups_.size) return;
     const std::size_t begin = near_starts_[neighbourhood], end = near_starts_[neighbourhood + 1];
     GroupStarts next(std::min(std::size_t{1} << shift_, groups_.size - first));
-    for (std::size_t at = begin; at < end; ++at) ++next[code_at(at) - first];
+    const std::byte* const packed = packed_.data() + begin * row_bytes_;
+    const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
+        return code_of(packed + i * bytes) - first;
+    };
+    for (std::size_t i = 0; i < end - begin; ++i) ++next[group_of(i)];
     std::size_t start = begin - near_starts_[first_];
     for (std::size_t group = 0; group < next.size(); ++group) {
         starts[first + group - first_group()] = start;
         start += std::exchange(next[group], start);
     }
-    std::size_t place[most_at_once];
-    for (std::size_t at = begin; at < end; at += most_at_once) {
-        const std::size_t n = std::min(most_at_once, end - at);
-        for (std::size_t i = 0; i < n; ++i) place[i] = next[code_at(at + i) - first]++;
-        const std::byte* value = packed_.data() + at * row_bytes_ + sizeof(Code);
-        for (std::size_t k = 0; k < columns.size(); ++k) {
-            copy_values({value, row_bytes_}, n, value_bytes_[k], {columns[k], value_bytes_[k]},
-                        [&](std::size_t i) { return place[i]; });
-            value += value_bytes_[k];
-        }
-    }
+    const auto place = [&group_of, next = next.data()](std::size_t i) {
+        return next[group_of(i)]++;
+    };
+    with_rows_of(value_bytes_, [&](const auto& rows) {
+        rows.unpack(packed, end - begin, row_bytes_, columns.data(), place);
+    });
 }
 
 }  // namespace calibrant

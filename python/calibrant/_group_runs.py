@@ -123,7 +123,7 @@ def _with_arrays(columns: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> dic
     }
 
 
-def _taken(column: Any, order: NDArray[np.int64]) -> Any:
+def _taken(column: Any, order: Any) -> Any:
     if isinstance(column, tuple):
         return tuple(_taken(side, order) for side in column)
     if isinstance(column, list):

@@ -4,7 +4,7 @@
 // neighbourhoods at a time are sorted into columns, which the reader has for as long as it takes
 // to use them.
 //
-// Cost: 4 bytes a row and those of its columns, rounded up to 8; and some 2^18 rows at a time.
+// Cost: 4 bytes a row and those of its columns, rounded up to 8; and some 2^17 rows at a time.
 #pragma once
 
 #include <algorithm>
@@ -44,17 +44,10 @@ public:
     [[nodiscard]] GroupStarts copy(const std::vector<std::byte*>& columns, Poll poll) const;
 
 private:
-    static constexpr std::size_t most_at_once = 128;
-    using Code = std::int32_t;
-
-    void find_places(std::size_t row, std::size_t n, std::size_t* place);
-    void pack(std::size_t row, std::size_t n, const std::byte* const* from,
-              std::byte* packed) const;
-    void put(const std::byte* packed, const std::size_t* place, std::size_t n);
+    // Packs n rows into their neighbourhoods.
+    void pack(std::size_t row, std::size_t n, const std::byte* const* from);
     void sort(std::size_t neighbourhood, const std::vector<std::byte*>& columns,
               GroupStarts& starts) const;
-    [[nodiscard]] std::size_t code_at(std::size_t place) const;
-
     GroupCodes groups_;
     std::vector<std::size_t> value_bytes_;
     std::size_t rows_, row_bytes_, chunk_ = 1, workers_ = 1;
@@ -67,18 +60,13 @@ private:
 
 template <class Load>
 std::size_t RowsTogether::read(std::size_t at_once, Poll poll, const Load& load) {
-    at_once = std::min(at_once, most_at_once);
     return for_each_chunk(rows_, chunk_, workers_, poll,
                           [&](std::size_t worker, std::size_t begin, std::size_t end) {
                               std::vector<const std::byte*> from(value_bytes_.size());
-                              std::vector<std::byte> packed(at_once * row_bytes_);
-                              std::size_t place[most_at_once];
                               for (std::size_t row = begin; row < end; row += at_once) {
                                   const std::size_t n = std::min(at_once, end - row);
                                   if (!load(worker, row, n, from.data())) return false;
-                                  pack(row, n, from.data(), packed.data());
-                                  find_places(row, n, place);
-                                  put(packed.data(), place, n);
+                                  pack(row, n, from.data());
                               }
                               return true;
                           });
