@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace calibrant {
 namespace {
@@ -18,15 +19,9 @@ Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype
 }
 
 template <class Value>
-std::byte* bytes_of(LargeArray<Value>& values) {
-    return reinterpret_cast<std::byte*>(values.data());
-}
-
-// Of probabilities, labels, and weights if there are any.
-std::vector<std::size_t> bytes_of_columns(const Events& events) {
-    std::vector<std::size_t> bytes = {events.y_proba.width * sizeof(double), sizeof(std::int32_t)};
-    if (events.sample_weight != nullptr) bytes.push_back(sizeof(double));
-    return bytes;
+auto bytes_of(Value* values) {
+    using Byte = std::conditional_t<std::is_const_v<Value>, const std::byte, std::byte>;
+    return reinterpret_cast<Byte*>(values);
 }
 
 }  // namespace
@@ -43,20 +38,18 @@ PickedRows::PickedRows(const Events& events, const std::vector<std::size_t>& row
     events_.y_proba = side_by_side(p_.data(), rows.size(), width, Dtype::float64);
 }
 
-// Reads and checks rows, and says where they are.
-class RowsByGroup::Reader {
+// Reads and checks rows, and says where the values of value_bytes() are.
+class RowsByGroup::OutcomeReader {
 public:
-    explicit Reader(const Events& events) : events_(events), block_(events) {}
+    explicit OutcomeReader(const Events& events) : events_(events), block_(events) {}
     [[nodiscard]] std::size_t most_rows() const { return block_.most_rows; }
 
-    [[nodiscard]] bool read(std::size_t row, std::size_t n, const std::byte** columns) {
+    [[nodiscard]] bool read(std::size_t row, std::size_t n, const std::byte** values) {
         if (!load_outcomes(events_, row, n, block_)) return false;
         if (block_.omitted != 0) load_with_missing(row, n);
-        columns[0] = reinterpret_cast<const std::byte*>(block_.p.data());
-        columns[1] = reinterpret_cast<const std::byte*>(block_.label);
-        if (events_.sample_weight != nullptr) {
-            columns[2] = reinterpret_cast<const std::byte*>(block_.weight);
-        }
+        values[0] = bytes_of(block_.p.data());
+        values[1] = bytes_of(block_.label);
+        if (events_.sample_weight != nullptr) values[2] = bytes_of(block_.weight);
         return true;
     }
 
@@ -85,52 +78,110 @@ private:
     OutcomeBlock block_;
 };
 
-RowsByGroup::RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
-                         Poll poll)
-    : events_(events),
+class RowsByGroup::TruthReader {
+public:
+    explicit TruthReader(const Events& events) : events_(events) {}
+    [[nodiscard]] std::size_t most_rows() const { return block_rows; }
+
+    [[nodiscard]] bool read(std::size_t row, std::size_t n, const std::byte** values) {
+        if (!load_events(events_, row, n, 0.0, block_)) return false;
+        if (block_.omitted != 0 && !load_with_missing(row, n)) return false;
+        values[0] = bytes_of(block_.q);
+        if (events_.sample_weight != nullptr) values[1] = bytes_of(block_.weight);
+        return true;
+    }
+
+private:
+    // Rows that will be omitted keep their places: as missing ones.
+    [[nodiscard]] bool load_with_missing(std::size_t row, std::size_t n) {
+        EventBlock one;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (!load_events(events_, row + i, 1, 0.0, one)) return false;
+            block_.q[i] = one.n == 1 ? one.q[0] : std::numeric_limits<double>::quiet_NaN();
+            block_.weight[i] = one.n == 1 ? one.weight[0] : 1.0;
+        }
+        return true;
+    }
+
+    const Events& events_;
+    EventBlock block_;
+};
+
+std::vector<std::size_t> RowsByGroup::value_bytes() const {
+    std::vector<std::size_t> bytes = {sizeof(double)};
+    if (keep_ == Keep::outcome) {
+        bytes = {events_.y_proba.width * sizeof(double), sizeof(std::int32_t)};
+    }
+    if (events_.sample_weight != nullptr) bytes.push_back(sizeof(double));
+    return bytes;
+}
+
+RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
+                         std::uint64_t rows_before, Poll poll)
+    : keep_(keep),
+      events_(events),
       by_group_(events),
-      width_(events.y_proba.width),
-      together_(groups, events.size(), bytes_of_columns(events), poll) {
-    std::vector<Reader> team(together_.workers(), Reader(events));
+      together_(groups, events.size(), value_bytes(), poll) {
+    if (keep == Keep::truth) {
+        by_group_.is_matrix = false;
+        by_group_.y_true = nullptr;
+        read<TruthReader>(rows_before, poll);
+    } else {
+        read<OutcomeReader>(rows_before, poll);
+    }
+}
+
+template <class Reader>
+void RowsByGroup::read(std::uint64_t rows_before, Poll poll) {
+    std::vector<Reader> team(together_.workers(), Reader(events_));
     const std::size_t failed =
         together_.read(team.front().most_rows(), poll,
                        [&](std::size_t worker, std::size_t row, std::size_t n,
-                           const std::byte** from) { return team[worker].read(row, n, from); });
+                           const std::byte** values) { return team[worker].read(row, n, values); });
     if (failed == npos) return;
-    refuse_events(events, failed, std::min(events.size(), failed + together_.chunk()), rows_before);
+    refuse_events(events_, failed, std::min(events_.size(), failed + together_.chunk()),
+                  rows_before);
 }
 
 bool RowsByGroup::next(Poll poll) {
     if (!together_.next()) return false;
     const std::size_t rows = together_.size();
-    const bool weighted = events_.sample_weight != nullptr;
+    const std::size_t width = keep_ == Keep::truth ? 1 : events_.y_proba.width;
+    const bool labelled = keep_ == Keep::outcome, weighted = events_.sample_weight != nullptr;
     if (rows > room_) {
-        p_ = LargeArray<double>(rows * width_);
-        label_ = LargeArray<std::int32_t>(rows);
+        p_ = LargeArray<double>(rows * width);
+        if (labelled) label_ = LargeArray<std::int32_t>(rows);
         if (weighted) weight_ = LargeArray<double>(rows);
         room_ = rows;
     }
-    std::vector<std::byte*> columns = {bytes_of(p_), bytes_of(label_)};
-    if (weighted) columns.push_back(bytes_of(weight_));
+    std::vector<std::byte*> columns = {bytes_of(p_.data())};
+    by_group_.y_proba = side_by_side(p_.data(), rows, width, Dtype::float64);
+    if (labelled) {
+        columns.push_back(bytes_of(label_.data()));
+        y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
+        by_group_.y_true = &y_true_;
+    }
+    if (weighted) {
+        columns.push_back(bytes_of(weight_.data()));
+        sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
+        by_group_.sample_weight = &sample_weight_;
+    }
     starts_ = together_.copy(columns, poll);
-    y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
-    by_group_.y_true = &y_true_;
-    by_group_.y_proba = side_by_side(p_.data(), rows, width_, Dtype::float64);
-    if (!weighted) return true;
-    sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
-    by_group_.sample_weight = &sample_weight_;
     return true;
 }
 
 void RowsByGroup::look_at(std::size_t group, View& view) const {
     const std::size_t first = starts_[group], n = starts_[group + 1] - first;
-    view.events = events_;
-    view.y_true = side_by_side(label_.data() + first, n, 1, Dtype::int32);
-    view.events.y_true = &view.y_true;
-    view.events.y_proba = side_by_side(p_.data() + first * width_, n, width_, Dtype::float64);
-    if (events_.sample_weight == nullptr) return;
-    view.sample_weight = side_by_side(weight_.data() + first, n, 1, Dtype::float64);
-    view.events.sample_weight = &view.sample_weight;
+    view.events = by_group_;
+    view.events.y_proba = stretch_of(by_group_.y_proba, first, n);
+    if (by_group_.y_true != nullptr) {
+        view.y_true = stretch_of(y_true_, first, n);
+        view.events.y_true = &view.y_true;
+    }
+    if (by_group_.sample_weight != nullptr) {
+        view.sample_weight = stretch_of(sample_weight_, first, n);
+        view.events.sample_weight = &view.sample_weight;
+    }
 }
 
 }  // namespace calibrant

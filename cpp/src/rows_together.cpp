@@ -11,14 +11,14 @@ namespace {
 
 // A neighbourhood has a line of memory in use when rows are read, and all its rows when they are
 // sorted: the first and the second should fit into the second level of a cache.
-constexpr std::size_t most_neighbourhoods = 1024, least_neighbourhoods = 64;
+constexpr std::size_t most_neighbourhoods = 1024, least_neighbourhoods = 512;
 constexpr std::size_t near_rows = std::size_t{1} << 14;
 // Rows are read in so many chunks at most; each has a place of its own in every neighbourhood.
 constexpr std::size_t most_chunks = 64;
 constexpr std::size_t least_chunk = std::size_t{1} << 14;
 // Rows of neighbours that are sorted before they are used: much less than a cache holds, and
 // enough to keep all threads busy.
-constexpr std::size_t rows_at_once = std::size_t{1} << 17;
+constexpr std::size_t rows_at_once = std::size_t{1} << 18;
 
 using Code = std::int32_t;
 
@@ -116,6 +116,8 @@ private:
 // Calls work(rows) with the kind of rows that have values of these sizes.
 template <class Work>
 void with_rows_of(const std::vector<std::size_t>& sizes, const Work& work) {
+    if (RowsOf<8>::are(sizes)) return work(RowsOf<8>());              // truths
+    if (RowsOf<8, 8>::are(sizes)) return work(RowsOf<8, 8>());        // with weights
     if (RowsOf<8, 4>::are(sizes)) return work(RowsOf<8, 4>());        // events
     if (RowsOf<8, 4, 8>::are(sizes)) return work(RowsOf<8, 4, 8>());  // with weights
     if (RowsOf<8, 16>::are(sizes)) return work(RowsOf<8, 16>());      // intervals
@@ -141,7 +143,7 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
       rows_(rows),
       row_bytes_(std::accumulate(value_bytes_.begin(), value_bytes_.end(), sizeof(Code))),
       shift_(groups_to_shift(groups.size, rows)) {
-    row_bytes_ = (row_bytes_ + 7) / 8 * 8;
+    row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
     const std::size_t neighbourhoods = (groups.size >> shift_) + 1;
     near_starts_.assign(neighbourhoods + 1, 0);
     if (rows == 0) return;

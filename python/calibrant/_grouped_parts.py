@@ -49,6 +49,7 @@ class CoreParts:
             of_run = in_each[run.first : run.first + run.starts.size - 1]
             state: Any = GroupsOfRuns(core, run.first, run.starts, of_run)
             _update(self.empty._from_state(state), run.arguments, rows, self.empty)
+            del run  # so that its memory can be used again
 
     def merge(self, other: Self, places: NDArray[np.int64]) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing."""

@@ -50,7 +50,7 @@ class GroupedState:
     @property
     def n_omitted(self) -> int:
         with self.lock:
-            return int(self.parts.omitted().sum(dtype=object)) + self.without_key
+            return _total(self.parts.omitted()) + self.without_key
 
     def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
         """Return the parts of the rows of a batch, one for each key, for `add`."""
@@ -81,7 +81,7 @@ class GroupedState:
                 self._ascending = self._ascending and ascending and after
             self.keys += added
             self.kind = self.kind or (kind if shown else None)
-            self.n += int(counts.sum(dtype=object))
+            self.n += _total(counts)
             self.without_key += without_key
 
     def _places(self, keys: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
@@ -166,7 +166,7 @@ class GroupedState:
                 raise ValueError("malformed state: a group without rows")
             made.parts.append(type(made.empty).from_bytes(part))
         made.kind = kind or None
-        made.n = int(made.parts.counts().sum(dtype=object))
+        made.n = _total(made.parts.counts())
         (made.without_key,) = _ROWS.unpack(saved[1])
         return made
 
@@ -211,3 +211,9 @@ def _key(kind: str, saved: bytes) -> Any:
     if len(saved) != _INTEGER.size:
         raise ValueError("malformed state: a key is no integer")
     return _INTEGER.unpack(saved)[0]
+
+
+def _total(counts: NDArray[np.uint64]) -> int:
+    """Return the sum of counts, which may be beyond 64 bits."""
+    low, high = counts & np.uint64(2**32 - 1), counts >> np.uint64(32)
+    return int(low.sum()) + (int(high.sum()) << 32)

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "calibrant/events.hpp"
@@ -28,7 +29,9 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
                    std::uint64_t rows_before, Poll poll, const Update& update) {
     using Layout = CellLayout<State>;
     const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
-        RowsByGroup rows(these, of_these, rows_before, poll);
+        constexpr auto keep = std::is_same_v<State, RiskProfile> ? RowsByGroup::Keep::truth
+                                                                 : RowsByGroup::Keep::outcome;
+        RowsByGroup rows(these, keep, of_these, rows_before, poll);
         parts.grow_to(groups.size);
         while (rows.next(poll)) {
             if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {

@@ -2,8 +2,8 @@
 // they come, and copied so that those of a group lie side by side. Then any accumulator can take in
 // one group after the other, each at the speed of contiguous rows.
 //
-// Cost: 16 bytes a row, 8 more for each further column and for weights. The order of the rows of a
-// group is kept.
+// Cost: 16 bytes a row (12 of truths), 8 more for each further column and for weights. The order of
+// the rows of a group is kept.
 #pragma once
 
 #include <algorithm>
@@ -48,10 +48,14 @@ public:
     RowsByGroup& operator=(const RowsByGroup&) = delete;
     ~RowsByGroup() = default;
 
+    // What is kept of a row besides its weight: its probabilities and label, or the probability
+    // given to what happened alone, as of events without labels.
+    enum class Keep { outcome, truth };
+
     // Events have labels. Rows in no group are checked and left out. Throws InvalidInput at a bad
     // row, and as for_each_chunk does. rows_before is for messages only.
-    RowsByGroup(const Events& events, const GroupCodes& groups, std::uint64_t rows_before,
-                Poll poll);
+    RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
+                std::uint64_t rows_before, Poll poll);
 
     // Moves on to the next groups; false if there are none with rows.
     [[nodiscard]] bool next(Poll poll);
@@ -71,12 +75,18 @@ public:
     void look_at(std::size_t group, View& view) const;
 
 private:
-    class Reader;
+    class OutcomeReader;
+    class TruthReader;
 
-    Events events_;  // what they are called, and how missing values are treated
+    [[nodiscard]] std::vector<std::size_t> value_bytes() const;
+    template <class Reader>
+    void read(std::uint64_t rows_before, Poll poll);
+
+    Keep keep_;
+    Events events_;  // as they come
     Column y_true_, sample_weight_;
     Events by_group_;
-    std::size_t width_, room_ = 0;
+    std::size_t room_ = 0;  // rows
     RowsTogether together_;
     GroupStarts starts_;
     LargeArray<double> p_, weight_;

@@ -4,7 +4,7 @@
 // neighbourhoods at a time are sorted into columns, which the reader has for as long as it takes
 // to use them.
 //
-// Cost: 4 bytes a row and those of its columns, rounded up to 8; and some 2^17 rows at a time.
+// Cost: 4 bytes a row and those of its columns, rounded up to 4; and some 2^18 rows at a time.
 #pragma once
 
 #include <algorithm>
