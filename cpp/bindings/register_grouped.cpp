@@ -75,27 +75,33 @@ private:
     std::vector<py::array> rooms_;
 };
 
-// Rows of arrays, brought together by group: some groups at a time.
+// Rows of arrays, brought together by group: some groups at a time. Long rows stay where they are
+// until their groups come.
 class ArraysTogether {
 public:
     ArraysTogether(const Groups& groups, std::size_t n_groups,
                    const std::vector<py::array>& columns, bool with_order)
-        : with_order_(with_order) {
+        : gives_order_(with_order) {
         const auto n = static_cast<std::size_t>(groups.size());
         std::vector<std::size_t> bytes;
         std::vector<const std::byte*> from;
+        std::size_t long_bytes = 0;
         for (const py::array& column : columns) {
-            bytes.push_back(bytes_of_row(column));
-            from.push_back(static_cast<const std::byte*>(column.data()));
+            const std::size_t row_bytes = bytes_of_row(column);
             if (column.shape(0) != groups.size()) throw py::index_error("no such rows");
-            rooms_.emplace_back(column);
+            columns_.push_back({column, row_bytes, row_bytes > short_bytes, RoomsForRows(column)});
+            if (columns_.back().is_long) {
+                long_bytes += row_bytes;
+                continue;
+            }
+            bytes.push_back(row_bytes);
+            from.push_back(static_cast<const std::byte*>(column.data()));
         }
-        if (with_order) {
-            bytes.push_back(sizeof(std::int64_t));
-            rooms_.emplace_back(py::array_t<std::int64_t>(0));
-        }
+        if (with_order || long_bytes != 0) bytes.push_back(sizeof(std::int64_t));
+        const std::size_t at_once =
+            long_bytes == 0 ? RowsTogether::most_at_once : room_bytes / long_bytes + 1;
         run_unlocked(n, [&] {
-            together_.emplace(GroupCodes{groups.data(), n_groups}, n, bytes, poll_signals);
+            together_.emplace(GroupCodes{groups.data(), n_groups}, n, bytes, at_once, poll_signals);
             read(from, bytes);
         });
     }
@@ -107,16 +113,18 @@ public:
         const auto rows = static_cast<py::ssize_t>(together_->size());
         std::vector<py::array> copies;
         std::vector<std::byte*> to;
-        for (RoomsForRows& rooms : rooms_) {
-            copies.push_back(rooms.one_for(rows));
-            to.push_back(static_cast<std::byte*>(copies.back().mutable_data()));
+        bool with_order = gives_order_;
+        for (ColumnOfArray& column : columns_) {
+            copies.push_back(column.rooms.one_for(rows));
+            with_order = with_order || column.is_long;
+            if (!column.is_long) to.push_back(data_of(copies.back()));
         }
+        py::array order = order_rooms_.one_for(with_order ? rows : 0);
+        if (with_order) to.push_back(data_of(order));
         const GroupStarts starts =
             run_unlocked(together_->size(), [&] { return together_->copy(to, poll_signals); });
-        py::object order = py::none();
-        if (with_order_) {
-            order = copies.back();
-            copies.pop_back();
+        for (std::size_t k = 0; k < columns_.size(); ++k) {
+            if (columns_[k].is_long) take(columns_[k], order, copies[k]);
         }
         return py::make_tuple(together_->first_group(),
                               array_of(std::vector<std::int64_t>(starts.begin(), starts.end())),
@@ -124,39 +132,54 @@ public:
     }
 
 private:
-    // The last column is the number of the row, if there is one more than arrays.
+    // Longer rows are copied once.
+    static constexpr std::size_t short_bytes = 64;
+    // Of long rows, at a time: what a cache holds.
+    static constexpr std::size_t room_bytes = std::size_t{1} << 22;
+
+    struct ColumnOfArray {
+        py::array values;
+        std::size_t row_bytes;
+        bool is_long;
+        RoomsForRows rooms;
+    };
+
+    static std::byte* data_of(py::array& values) {
+        return static_cast<std::byte*>(values.mutable_data());
+    }
+
+    // The last value of a row is its number, if there is one more than arrays.
     void read(const std::vector<const std::byte*>& from, const std::vector<std::size_t>& bytes) {
         constexpr std::size_t at_once = 128;
         std::vector<std::array<std::int64_t, at_once>> numbers(together_->workers());
         (void)together_->read(
             at_once, poll_signals,
-            [&](std::size_t worker, std::size_t row, std::size_t n, const std::byte** columns) {
-                for (std::size_t k = 0; k < from.size(); ++k) columns[k] = from[k] + row * bytes[k];
+            [&](std::size_t worker, std::size_t row, std::size_t n, const std::byte** values) {
+                for (std::size_t k = 0; k < from.size(); ++k) values[k] = from[k] + row * bytes[k];
                 if (bytes.size() > from.size()) {
                     std::int64_t* const number = numbers[worker].data();
                     std::iota(number, number + n, static_cast<std::int64_t>(row));
-                    columns[from.size()] = reinterpret_cast<const std::byte*>(number);
+                    values[from.size()] = reinterpret_cast<const std::byte*>(number);
                 }
                 return true;
             });
     }
 
-    bool with_order_;
-    std::vector<RoomsForRows> rooms_;  // by column
+    static void take(const ColumnOfArray& column, const py::array& order, py::array& copy) {
+        const auto* const from = static_cast<const std::byte*>(column.values.data());
+        const auto rows = static_cast<std::size_t>(column.values.shape(0));
+        const auto* const numbers = static_cast<const std::int64_t*>(order.data());
+        const auto n = static_cast<std::size_t>(order.shape(0));
+        std::byte* const to = data_of(copy);
+        run_unlocked(
+            n, [&] { take_rows(from, rows, column.row_bytes, numbers, n, to, poll_signals); });
+    }
+
+    bool gives_order_;
+    std::vector<ColumnOfArray> columns_;
+    RoomsForRows order_rooms_{py::array_t<std::int64_t>(0)};
     std::optional<RowsTogether> together_;
 };
-
-py::array rows_taken(const py::array& values,
-                     const py::array_t<std::int64_t, py::array::c_style>& order) {
-    const std::size_t row_bytes = bytes_of_row(values);
-    const auto rows = static_cast<std::size_t>(values.shape(0));
-    py::array taken = room_for_rows(values, order.size());
-    const auto* const from = static_cast<const std::byte*>(values.data());
-    auto* const to = static_cast<std::byte*>(taken.mutable_data());
-    const auto n = static_cast<std::size_t>(order.size());
-    run_unlocked(n, [&] { take_rows(from, rows, row_bytes, order.data(), n, to, poll_signals); });
-    return taken;
-}
 
 py::bytes seal_pieces(const std::vector<std::string>& pieces) { return seal_grouped(pieces); }
 
@@ -178,7 +201,6 @@ void register_grouped(py::module_& m) {
         .def(py::init<const Groups&, std::size_t, const std::vector<py::array>&, bool>(),
              "groups"_a.noconvert(), "n_groups"_a, "columns"_a, "with_order"_a)
         .def("next", &ArraysTogether::next);
-    m.def("rows_taken", &rows_taken, "values"_a.noconvert(), "order"_a.noconvert());
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
     m.def("grouped_parts", &grouped_parts, "parameters"_a);

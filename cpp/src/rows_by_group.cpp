@@ -121,7 +121,7 @@ RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& grou
     : keep_(keep),
       events_(events),
       by_group_(events),
-      together_(groups, events.size(), value_bytes(), poll) {
+      together_(groups, events.size(), value_bytes(), RowsTogether::most_at_once, poll) {
     if (keep == Keep::truth) {
         by_group_.is_matrix = false;
         by_group_.y_true = nullptr;

@@ -16,9 +16,8 @@ constexpr std::size_t near_rows = std::size_t{1} << 14;
 // Rows are read in so many chunks at most; each has a place of its own in every neighbourhood.
 constexpr std::size_t most_chunks = 64;
 constexpr std::size_t least_chunk = std::size_t{1} << 14;
-// Rows of neighbours that are sorted before they are used: much less than a cache holds, and
-// enough to keep all threads busy.
-constexpr std::size_t rows_at_once = std::size_t{1} << 18;
+// Bytes between asking for memory and writing to it: the next lines of a neighbourhood.
+constexpr std::size_t ahead = 128;
 
 using Code = std::int32_t;
 
@@ -54,6 +53,7 @@ struct RowsOf {
             const std::size_t at = place(i);
             if (at == npos) continue;
             std::byte* const row = packed + at * row_bytes;
+            __builtin_prefetch(row + ahead, 1);
             std::memcpy(row, codes + i, sizeof(Code));
             [&]<std::size_t... k>(std::index_sequence<k...>) {
                 (std::memcpy(row + offsets[k], from[k] + i * sizes[k], sizes[k]), ...);
@@ -137,11 +137,12 @@ unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
 }  // namespace
 
 RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
-                           std::vector<std::size_t> value_bytes, Poll poll)
+                           std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
     : groups_(groups),
       value_bytes_(std::move(value_bytes)),
       rows_(rows),
       row_bytes_(std::accumulate(value_bytes_.begin(), value_bytes_.end(), sizeof(Code))),
+      at_once_(at_once),
       shift_(groups_to_shift(groups.size, rows)) {
     row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
     const std::size_t neighbourhoods = (groups.size >> shift_) + 1;
@@ -186,8 +187,7 @@ bool RowsTogether::next() {
     const std::size_t neighbourhoods = near_starts_.size() - 1;
     for (first_ = end_; first_ < neighbourhoods; first_ = end_) {
         end_ = first_ + 1;
-        while (end_ < neighbourhoods &&
-               near_starts_[end_ + 1] - near_starts_[first_] <= rows_at_once)
+        while (end_ < neighbourhoods && near_starts_[end_ + 1] - near_starts_[first_] <= at_once_)
             ++end_;
         if (size() != 0) return true;
     }
@@ -198,7 +198,7 @@ GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll
     const std::size_t end_group = std::min(end_ << shift_, groups_.size);
     GroupStarts starts(end_group - first_group() + 1);
     starts.back() = size();
-    (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows), poll,
+    (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
                          [&](std::size_t, std::size_t i, std::size_t) {
                              sort(first_ + i, columns, starts);
                              return true;

@@ -17,8 +17,6 @@ __all__ = ["GroupsOfRuns", "Run", "runs"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
-#: Bytes of a row that is copied with all others at once, to its place.
-_NARROW = 64
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,11 +50,11 @@ def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run
         for name, value in rows.items()
         if name not in settings
     }
-    narrow = {name: x for name, x in columns.items() if _is_narrow(x)}
-    together = _core.ArraysTogether(codes, n, _arrays(narrow), len(narrow) < len(columns))
+    plain = {name: x for name, x in columns.items() if _is_plain(x)}
+    together = _core.ArraysTogether(codes, n, _arrays(plain), len(plain) < len(columns))
     while found := together.next():
         first, starts, order, copies = found
-        copied = _with_arrays(narrow, iter(copies))
+        copied = _with_arrays(plain, iter(copies))
         taken = {
             name: copied[name] if name in copied else _taken(x, order)
             for name, x in columns.items()
@@ -100,12 +98,12 @@ def _column(value: Any, n: int, name: str) -> Any:
     return column
 
 
-def _is_narrow(column: Any) -> bool:
+def _is_plain(column: Any) -> bool:
+    """Whether the core can copy its rows."""
     if isinstance(column, tuple):
-        return all(_is_narrow(side) for side in column)
-    if not isinstance(column, np.ndarray) or column.dtype.hasobject:
-        return False
-    return column.flags.c_contiguous and column.nbytes <= _NARROW * len(column)
+        return all(_is_plain(side) for side in column)
+    is_array = isinstance(column, np.ndarray)
+    return is_array and column.flags.c_contiguous and not column.dtype.hasobject
 
 
 def _arrays(columns: dict[str, Any]) -> list[NDArray[Any]]:
@@ -124,15 +122,13 @@ def _with_arrays(columns: dict[str, Any], arrays: Iterator[NDArray[Any]]) -> dic
     }
 
 
-def _taken(column: Any, order: Any) -> Any:
+def _taken(column: Any, order: NDArray[np.int64]) -> Any:
     if isinstance(column, tuple):
         return tuple(_taken(side, order) for side in column)
     if isinstance(column, list):
         return [column[i] for i in order]
     if not isinstance(column, np.ndarray):
         return column.take(order)
-    if column.flags.c_contiguous and not column.dtype.hasobject:
-        return _core.rows_taken(column, order)
     return column.take(order, axis=0)
 
 

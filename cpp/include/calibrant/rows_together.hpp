@@ -21,10 +21,15 @@ namespace calibrant {
 
 class RowsTogether {
 public:
-    // Each column has values of so many bytes, whatever they hold. Throws as for_each_chunk does,
-    // and std::out_of_range if there is no such group.
+    // Rows of neighbours that are sorted before they are used: less than a cache holds, and enough
+    // to keep all threads busy.
+    static constexpr std::size_t most_at_once = std::size_t{1} << 18;
+
+    // Each column has values of so many bytes, whatever they hold. Groups come with `at_once` rows
+    // at a time, unless one has more. Throws as for_each_chunk does, and std::out_of_range if there
+    // is no such group.
     RowsTogether(const GroupCodes& groups, std::size_t rows, std::vector<std::size_t> value_bytes,
-                 Poll poll);
+                 std::size_t at_once, Poll poll);
 
     [[nodiscard]] std::size_t workers() const { return workers_; }  // that read
     [[nodiscard]] std::size_t chunk() const { return chunk_; }      // rows that are read by one
@@ -50,7 +55,7 @@ private:
               GroupStarts& starts) const;
     GroupCodes groups_;
     std::vector<std::size_t> value_bytes_;
-    std::size_t rows_, row_bytes_, chunk_ = 1, workers_ = 1;
+    std::size_t rows_, row_bytes_, at_once_, chunk_ = 1, workers_ = 1;
     unsigned shift_ = 0;             // a neighbourhood has 2^shift_ groups
     GroupStarts near_starts_;        // of neighbourhoods
     std::vector<GroupStarts> next_;  // by chunk: where the next row of a neighbourhood goes
