@@ -161,8 +161,9 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
 
 PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const RowsByGroup& rows,
                                          Poll poll) {
-    const ScoredRows pairs{rows.events(), Scoring::pairs, 0, empty.q_lim()};
-    return parts_by_workers<AssessmentWorker>(empty, pairs, rows, poll);
+    return parts_by_workers<AssessmentWorker>(empty, rows, poll, [&](const Events& events) {
+        return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
+    });
 }
 
 void Assessment::merge(const Assessment& other) {

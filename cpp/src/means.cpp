@@ -101,7 +101,8 @@ void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll p
 
 PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty, const RowsByGroup& rows,
                                           Poll poll) {
-    return parts_by_workers<RiskProfileWorker>(empty, rows.events(), rows, poll);
+    return parts_by_workers<RiskProfileWorker>(empty, rows, poll,
+                                               [](const Events& events) { return events; });
 }
 
 void RiskProfile::merge(const RiskProfile& other) {

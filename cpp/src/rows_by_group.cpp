@@ -118,21 +118,19 @@ std::vector<std::size_t> RowsByGroup::value_bytes() const {
 
 RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
                          std::uint64_t rows_before, Poll poll)
-    : keep_(keep),
-      events_(events),
-      by_group_(events),
+    : events_(events),
+      keep_(keep),
+      rows_before_(rows_before),
       together_(groups, events.size(), value_bytes(), RowsTogether::most_at_once, poll) {
     if (keep == Keep::truth) {
-        by_group_.is_matrix = false;
-        by_group_.y_true = nullptr;
-        read<TruthReader>(rows_before, poll);
+        read<TruthReader>(poll);
     } else {
-        read<OutcomeReader>(rows_before, poll);
+        read<OutcomeReader>(poll);
     }
 }
 
 template <class Reader>
-void RowsByGroup::read(std::uint64_t rows_before, Poll poll) {
+void RowsByGroup::read(Poll poll) {
     std::vector<Reader> team(together_.workers(), Reader(events_));
     const std::size_t failed =
         together_.read(team.front().most_rows(), poll,
@@ -140,48 +138,35 @@ void RowsByGroup::read(std::uint64_t rows_before, Poll poll) {
                            const std::byte** values) { return team[worker].read(row, n, values); });
     if (failed == npos) return;
     refuse_events(events_, failed, std::min(events_.size(), failed + together_.chunk()),
-                  rows_before);
+                  rows_before_);
 }
 
-bool RowsByGroup::next(Poll poll) {
-    if (!together_.next()) return false;
-    const std::size_t rows = together_.size();
+std::size_t RowsByGroup::chunk() const {
     const std::size_t width = keep_ == Keep::truth ? 1 : events_.y_proba.width;
-    const bool labelled = keep_ == Keep::outcome, weighted = events_.sample_weight != nullptr;
-    if (rows > room_) {
-        p_ = LargeArray<double>(rows * width);
-        if (labelled) label_ = LargeArray<std::int32_t>(rows);
-        if (weighted) weight_ = LargeArray<double>(rows);
-        room_ = rows;
-    }
-    std::vector<std::byte*> columns = {bytes_of(p_.data())};
-    by_group_.y_proba = side_by_side(p_.data(), rows, width, Dtype::float64);
-    if (labelled) {
-        columns.push_back(bytes_of(label_.data()));
-        y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
-        by_group_.y_true = &y_true_;
-    }
-    if (weighted) {
-        columns.push_back(bytes_of(weight_.data()));
-        sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
-        by_group_.sample_weight = &sample_weight_;
-    }
-    starts_ = together_.copy(columns, poll);
-    return true;
+    return std::max<std::size_t>(chunk_values / width, 1);
 }
 
-void RowsByGroup::look_at(std::size_t group, View& view) const {
-    const std::size_t first = starts_[group], n = starts_[group + 1] - first;
-    view.events = by_group_;
-    view.events.y_proba = stretch_of(by_group_.y_proba, first, n);
-    if (by_group_.y_true != nullptr) {
-        view.y_true = stretch_of(y_true_, first, n);
-        view.events.y_true = &view.y_true;
+void RowsByGroup::refuse() const { refuse_events(events_, 0, events_.size(), rows_before_); }
+
+RowsByGroup::Memory::Memory(const RowsByGroup& source, std::size_t rows) : events_(source.events_) {
+    const bool labelled = source.keep_ == Keep::outcome;
+    const std::size_t width = labelled ? events_.y_proba.width : 1;
+    p_ = LargeArray<double>(rows * width);
+    columns_.push_back(bytes_of(p_.data()));
+    events_.y_proba = side_by_side(p_.data(), rows, width, Dtype::float64);
+    events_.is_matrix = labelled && events_.is_matrix;
+    events_.y_true = nullptr;
+    if (labelled) {
+        label_ = LargeArray<std::int32_t>(rows);
+        columns_.push_back(bytes_of(label_.data()));
+        y_true_ = side_by_side(label_.data(), rows, 1, Dtype::int32);
+        events_.y_true = &y_true_;
     }
-    if (by_group_.sample_weight != nullptr) {
-        view.sample_weight = stretch_of(sample_weight_, first, n);
-        view.events.sample_weight = &view.sample_weight;
-    }
+    if (events_.sample_weight == nullptr) return;
+    weight_ = LargeArray<double>(rows);
+    columns_.push_back(bytes_of(weight_.data()));
+    sample_weight_ = side_by_side(weight_.data(), rows, 1, Dtype::float64);
+    events_.sample_weight = &sample_weight_;
 }
 
 }  // namespace calibrant

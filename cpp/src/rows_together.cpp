@@ -145,7 +145,8 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
       at_once_(at_once),
       shift_(groups_to_shift(groups.size, rows)) {
     row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
-    const std::size_t neighbourhoods = (groups.size >> shift_) + 1;
+    const std::size_t of_each = std::size_t{1} << shift_;
+    const std::size_t neighbourhoods = (groups.size + of_each - 1) / of_each;
     near_starts_.assign(neighbourhoods + 1, 0);
     if (rows == 0) return;
     const std::size_t chunks = std::clamp<std::size_t>(rows / least_chunk, 1, most_chunks);
@@ -184,10 +185,9 @@ void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* 
 }
 
 bool RowsTogether::next() {
-    const std::size_t neighbourhoods = near_starts_.size() - 1;
-    for (first_ = end_; first_ < neighbourhoods; first_ = end_) {
+    for (first_ = end_; first_ < neighbourhoods(); first_ = end_) {
         end_ = first_ + 1;
-        while (end_ < neighbourhoods && near_starts_[end_ + 1] - near_starts_[first_] <= at_once_)
+        while (end_ < neighbourhoods() && near_starts_[end_ + 1] - near_starts_[first_] <= at_once_)
             ++end_;
         if (size() != 0) return true;
     }
@@ -195,38 +195,43 @@ bool RowsTogether::next() {
 }
 
 GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll) const {
-    const std::size_t end_group = std::min(end_ << shift_, groups_.size);
-    GroupStarts starts(end_group - first_group() + 1);
+    GroupStarts starts(std::min(first_group(end_), groups_.size) - first_group() + 1);
     starts.back() = size();
     (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
                          [&](std::size_t, std::size_t i, std::size_t) {
-                             sort(first_ + i, columns, starts);
+                             const std::size_t near = first_ + i;
+                             sort(near, columns, near_starts_[near] - near_starts_[first_],
+                                  starts.data() + (first_group(near) - first_group()));
                              return true;
                          });
     return starts;
 }
 
-void RowsTogether::sort(std::size_t neighbourhood, const std::vector<std::byte*>& columns,
-                        GroupStarts& starts) const {
-    const std::size_t first = neighbourhood << shift_;
-    if (first >= groups_.size) return;
-    const std::size_t begin = near_starts_[neighbourhood], end = near_starts_[neighbourhood + 1];
-    GroupStarts next(std::min(std::size_t{1} << shift_, groups_.size - first));
-    const std::byte* const packed = packed_.data() + begin * row_bytes_;
+GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns) const {
+    GroupStarts starts(std::min(first_group(near + 1), groups_.size) - first_group(near) + 1);
+    starts.back() = rows_of(near);
+    sort(near, columns, 0, starts.data());
+    return starts;
+}
+
+void RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns,
+                        std::size_t from_row, std::size_t* starts) const {
+    const std::size_t first = first_group(near), rows = rows_of(near);
+    const std::byte* const packed = packed_.data() + near_starts_[near] * row_bytes_;
     const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
         return code_of(packed + i * bytes) - first;
     };
-    for (std::size_t i = 0; i < end - begin; ++i) ++next[group_of(i)];
-    std::size_t start = begin - near_starts_[first_];
+    GroupStarts next(std::min(first_group(near + 1), groups_.size) - first);
+    for (std::size_t i = 0; i < rows; ++i) ++next[group_of(i)];
     for (std::size_t group = 0; group < next.size(); ++group) {
-        starts[first + group - first_group()] = start;
-        start += std::exchange(next[group], start);
+        starts[group] = from_row;
+        from_row += std::exchange(next[group], from_row);
     }
     const auto place = [&group_of, next = next.data()](std::size_t i) {
         return next[group_of(i)]++;
     };
-    with_rows_of(value_bytes_, [&](const auto& rows) {
-        rows.unpack(packed, end - begin, row_bytes_, columns.data(), place);
+    with_rows_of(value_bytes_, [&](const auto& of_sizes) {
+        of_sizes.unpack(packed, rows, row_bytes_, columns.data(), place);
     });
 }
 

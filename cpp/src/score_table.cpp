@@ -333,9 +333,9 @@ void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
 
 PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const RowsByGroup& rows,
                                          Poll poll) {
-    const Events& events = rows.events();
-    const ScoredRows scored{events, events.is_matrix ? Scoring::top_label : Scoring::binary};
-    return parts_by_workers<ScoreTableWorker>(empty, scored, rows, poll);
+    return parts_by_workers<ScoreTableWorker>(empty, rows, poll, [](const Events& events) {
+        return ScoredRows{events, events.is_matrix ? Scoring::top_label : Scoring::binary};
+    });
 }
 
 ScoreTable::Cell& ScoreTable::at(std::uint32_t cell) { return cells_[cell]; }

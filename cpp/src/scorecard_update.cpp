@@ -155,9 +155,11 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
 
 PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows,
                                         Poll poll) {
-    check_classes(rows.events());
-    auto cards =
-        parts_by_workers<ScorecardWorker>(empty.without_table(), rows.events(), rows, poll);
+    auto cards = parts_by_workers<ScorecardWorker>(empty.without_table(), rows, poll,
+                                                   [](const Events& events) {
+                                                       check_classes(events);
+                                                       return events;
+                                                   });
     if (!empty.table_) return cards;
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
     for (std::size_t i = 0; i < cards.size(); ++i) {

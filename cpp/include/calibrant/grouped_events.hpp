@@ -31,15 +31,11 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
     const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
         constexpr auto keep = std::is_same_v<State, RiskProfile> ? RowsByGroup::Keep::truth
                                                                  : RowsByGroup::Keep::outcome;
-        RowsByGroup rows(these, keep, of_these, rows_before, poll);
-        parts.grow_to(groups.size);
-        while (rows.next(poll)) {
-            if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
-                parts.add(parts_by_group(parts.parameters(), rows, poll), rows.first_group());
-            } else {
-                parts.add(parts_by_group(parts.parameters(), rows, poll, update),
-                          rows.first_group());
-            }
+        const RowsByGroup rows(these, keep, of_these, rows_before, poll);
+        if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
+            parts.add(parts_by_group(parts.parameters(), rows, poll));
+        } else {
+            parts.add(parts_by_group(parts.parameters(), rows, poll, update));
         }
     };
     if (events.size() == 0) {

@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "calibrant/events.hpp"
+#include "calibrant/group_desks.hpp"
 #include "calibrant/group_runs.hpp"
 #include "calibrant/grouped_scores.hpp"
 #include "calibrant/large_pages.hpp"
@@ -57,22 +59,27 @@ public:
     RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
                 std::uint64_t rows_before, Poll poll);
 
-    // Moves on to the next groups; false if there are none with rows.
-    [[nodiscard]] bool next(Poll poll);
+    [[nodiscard]] const RowsTogether& together() const { return together_; }
+    [[nodiscard]] std::size_t chunk() const;  // rows of a group that are worth a thread
+    [[noreturn]] void refuse() const;         // there is a bad row
 
-    // Of these groups, of which the first is group 0.
-    [[nodiscard]] std::size_t first_group() const { return together_.first_group(); }
-    [[nodiscard]] const GroupStarts& starts() const { return starts_; }
-    // All their rows, group by group.
-    [[nodiscard]] const Events& events() const { return by_group_; }
+    // Room for rows, and events that are those rows.
+    class Memory {
+    public:
+        Memory(const RowsByGroup& source, std::size_t rows);
+        Memory(const Memory&) = delete;  // the events point into it
+        Memory& operator=(const Memory&) = delete;
+        ~Memory() = default;
+        [[nodiscard]] const std::vector<std::byte*>& columns() const { return columns_; }
+        [[nodiscard]] const Events& events() const { return events_; }
 
-    // The rows of a group, as events that point into this and into the view, which can be used for
-    // one group after the other.
-    struct View {
-        Column y_true, sample_weight;
-        Events events;
+    private:
+        LargeArray<double> p_, weight_;
+        LargeArray<std::int32_t> label_;
+        std::vector<std::byte*> columns_;
+        Column y_true_, sample_weight_;
+        Events events_;
     };
-    void look_at(std::size_t group, View& view) const;
 
 private:
     class OutcomeReader;
@@ -80,29 +87,21 @@ private:
 
     [[nodiscard]] std::vector<std::size_t> value_bytes() const;
     template <class Reader>
-    void read(std::uint64_t rows_before, Poll poll);
+    void read(Poll poll);
 
-    Keep keep_;
     Events events_;  // as they come
-    Column y_true_, sample_weight_;
-    Events by_group_;
-    std::size_t room_ = 0;  // rows
+    Keep keep_;
+    std::uint64_t rows_before_;
     RowsTogether together_;
-    GroupStarts starts_;
-    LargeArray<double> p_, weight_;
-    LargeArray<std::int32_t> label_;
 };
 
-// As parts_by_workers, of events or of rows made of them. The rows are known to be good.
-template <class Worker, class Part, class Rows>
-[[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const Rows& rows,
-                                                   const RowsByGroup& grouped, Poll poll) {
-    const Events& events = grouped.events();
-    const std::size_t chunk = std::max<std::size_t>(chunk_values / events.y_proba.width, 1);
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_events(events, begin, end, 0);
-    };
-    return parts_by_workers<Worker>(empty, rows, grouped.starts(), chunk, refuse, poll);
+// rows_of(events) is what a Worker is made from, together with an empty accumulator.
+template <class Worker, class Part, class RowsOf>
+[[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const RowsByGroup& source,
+                                                   Poll poll, const RowsOf& rows_of) {
+    return parts_by_desks<Worker>(
+        empty, source, [&](const RowsByGroup::Memory& memory) { return rows_of(memory.events()); },
+        source.chunk(), [&] { source.refuse(); }, poll);
 }
 
 // Of accumulators whose workers take one group after the other.
@@ -117,14 +116,46 @@ template <class Worker, class Part, class Rows>
 
 // Of others: update(part, events, poll) adds rows to an empty one.
 template <class Part, class Update>
+class UpdatingWorker {
+public:
+    struct Rows {
+        Events events;
+        Update update;
+    };
+
+    UpdatingWorker(const Part& empty, const Rows& rows)
+        : rows_(rows), view_(rows.events), nothing_(empty.empty()), part_(nothing_) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        const Events& all = rows_.events;
+        const auto point_to = [&](const Column* column, Column& stretch, const Column*& to) {
+            if (column == nullptr) return;
+            stretch = stretch_of(*column, begin, end - begin);
+            to = &stretch;
+        };
+        view_.y_proba = stretch_of(all.y_proba, begin, end - begin);
+        point_to(all.y_true, y_true_, view_.y_true);
+        point_to(all.sample_weight, sample_weight_, view_.sample_weight);
+        rows_.update(part_, view_, nullptr);
+        return true;
+    }
+
+    [[nodiscard]] Part take() { return std::exchange(part_, nothing_); }
+
+private:
+    const Rows& rows_;
+    Column y_true_, sample_weight_;
+    Events view_;
+    Part nothing_, part_;
+};
+
+template <class Part, class Update>
 [[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const RowsByGroup& rows,
                                                  Poll poll, const Update& update) {
-    return parts_of_runs(
-        empty, rows.starts(), RowsByGroup::View{}, poll,
-        [&](Part& part, std::size_t group, RowsByGroup::View& view, Poll inner_poll) {
-            rows.look_at(group, view);
-            update(part, view.events, inner_poll);
-        });
+    using Worker = UpdatingWorker<Part, Update>;
+    return parts_by_workers<Worker>(empty, rows, poll, [&](const Events& events) {
+        return typename Worker::Rows{events, update};
+    });
 }
 
 }  // namespace calibrant

@@ -40,19 +40,30 @@ public:
     template <class Load>
     [[nodiscard]] std::size_t read(std::size_t at_once, Poll poll, const Load& load);
 
-    // Moves on to the next groups; false if there are none with rows.
-    [[nodiscard]] bool next();
-    [[nodiscard]] std::size_t first_group() const { return first_ << shift_; }
-    [[nodiscard]] std::size_t size() const { return near_starts_[end_] - near_starts_[first_]; }
-    // Copies the rows of these groups to columns that have room for them. Returns where each group
+    // Neighbourhoods, each of neighbouring groups.
+    [[nodiscard]] std::size_t neighbourhoods() const { return near_starts_.size() - 1; }
+    [[nodiscard]] std::size_t groups() const { return groups_.size; }
+    [[nodiscard]] std::size_t first_group(std::size_t near) const { return near << shift_; }
+    [[nodiscard]] std::size_t rows_of(std::size_t near) const {
+        return near_starts_[near + 1] - near_starts_[near];
+    }
+    // Copies the rows of one to columns that have room for them. Returns where each of its groups
     // starts in them.
+    [[nodiscard]] GroupStarts sort(std::size_t near, const std::vector<std::byte*>& columns) const;
+
+    // Several at a time. Moves on to the next ones; false if there are none with rows.
+    [[nodiscard]] bool next();
+    [[nodiscard]] std::size_t first_group() const { return first_group(first_); }
+    [[nodiscard]] std::size_t size() const { return near_starts_[end_] - near_starts_[first_]; }
+    // As sort(), on several threads.
     [[nodiscard]] GroupStarts copy(const std::vector<std::byte*>& columns, Poll poll) const;
 
 private:
     // Packs n rows into their neighbourhoods.
     void pack(std::size_t row, std::size_t n, const std::byte* const* from);
-    void sort(std::size_t neighbourhood, const std::vector<std::byte*>& columns,
-              GroupStarts& starts) const;
+    // From a row of the columns on; sets the starts of all groups of the neighbourhood.
+    void sort(std::size_t near, const std::vector<std::byte*>& columns, std::size_t from_row,
+              std::size_t* starts) const;
     GroupCodes groups_;
     std::vector<std::size_t> value_bytes_;
     std::size_t rows_, row_bytes_, at_once_, chunk_ = 1, workers_ = 1;

@@ -1,0 +1,88 @@
+// How many threads take in the rows of many groups: each has a desk of its own, with memory for the
+// rows of a neighbourhood (rows_together.hpp) and a worker that takes in one group after the other.
+// So rows stay in the cache of the thread that sorted them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "calibrant/group_runs.hpp"
+#include "calibrant/parallel.hpp"
+#include "calibrant/rows_together.hpp"
+
+namespace calibrant {
+
+// A Source has together(), which has read all rows, and a class Memory, made from (source, rows)
+// with room for so many rows and columns() to copy them to. rows_of(memory) is what a Worker is
+// made from, as for parts_by_workers; refuse() must throw if there is a bad row.
+template <class Worker, class Part, class Source, class RowsOf>
+class Desk {
+public:
+    Desk(const Part& empty, const Source& source, std::size_t room, const RowsOf& rows_of)
+        : memory_(source, room), rows_(rows_of(memory_)), worker_(empty, rows_) {}
+    Desk(const Desk&) = delete;  // the worker points into it
+    Desk& operator=(const Desk&) = delete;
+    ~Desk() = default;
+
+    // Adds the groups of a neighbourhood; false if a row is bad.
+    [[nodiscard]] bool add(const RowsTogether& together, std::size_t near,
+                           PartsOfGroups<Part>& parts) {
+        const GroupStarts starts = together.sort(near, memory_.columns());
+        const std::size_t first = together.first_group(near);
+        for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+            if (starts[i] == starts[i + 1]) continue;
+            if (!worker_.add(starts[i], starts[i + 1])) return false;
+            parts[first + i] = std::make_unique<Part>(worker_.take());
+        }
+        return true;
+    }
+
+private:
+    typename Source::Memory memory_;
+    std::invoke_result_t<RowsOf, const typename Source::Memory&> rows_;
+    Worker worker_;
+};
+
+template <class Worker, class Part, class Source, class RowsOf, class Refuse>
+[[nodiscard]] PartsOfGroups<Part> parts_by_desks(const Part& empty, const Source& source,
+                                                 const RowsOf& rows_of, std::size_t chunk,
+                                                 const Refuse& refuse, Poll poll) {
+    using OfThread = Desk<Worker, Part, Source, RowsOf>;
+    const RowsTogether& together = source.together();
+    const auto is_large = [&](std::size_t near) {
+        return together.rows_of(near) >= rows_worth_all_threads;
+    };
+    std::size_t room = 0;
+    for (std::size_t near = 0; near < together.neighbourhoods(); ++near) {
+        if (!is_large(near)) room = std::max(room, together.rows_of(near));
+    }
+    PartsOfGroups<Part> parts(together.groups());
+    std::vector<std::unique_ptr<OfThread>> desks(workers_for(together.neighbourhoods(), 1));
+    const std::size_t failed =
+        for_each_chunk(together.neighbourhoods(), 1, desks.size(), poll,
+                       [&](std::size_t worker, std::size_t near, std::size_t) {
+                           if (together.rows_of(near) == 0 || is_large(near)) return true;
+                           std::unique_ptr<OfThread>& desk = desks[worker];
+                           if (!desk)
+                               desk = std::make_unique<OfThread>(empty, source, room, rows_of);
+                           return desk->add(together, near, parts);
+                       });
+    if (failed != npos) refuse();
+    // One after the other, on all threads.
+    for (std::size_t near = 0; near < together.neighbourhoods(); ++near) {
+        if (!is_large(near)) continue;
+        typename Source::Memory memory(source, together.rows_of(near));
+        const GroupStarts starts = together.sort(near, memory.columns());
+        const auto rows = rows_of(memory);
+        PartsOfGroups<Part> of_near = parts_by_workers<Worker>(
+            empty, rows, starts, chunk, [&](std::size_t, std::size_t) { refuse(); }, poll);
+        std::ranges::move(of_near,
+                          parts.begin() + static_cast<std::ptrdiff_t>(together.first_group(near)));
+    }
+    return parts;
+}
+
+}  // namespace calibrant
