@@ -75,6 +75,10 @@ class PartsOf : public AnyParts {
 public:
     static constexpr bool of_events =
         requires(State state, const Events& events) { add_events(state, events, nullptr); };
+    static constexpr bool of_rows =
+        requires(const State& state, const Groups& groups, const py::tuple& arguments) {
+            parts_of_rows(state, groups, 0, arguments);
+        };
 
     explicit PartsOf(GroupedParts<State> parts) : parts_(std::move(parts)) {}
 
@@ -98,8 +102,8 @@ public:
 
     void update_runs(std::size_t first, const Places& starts, const Seen& seen,
                      const py::tuple& arguments) override {
-        if constexpr (of_events) {
-            throw py::type_error("these accumulators take events");
+        if constexpr (of_events || of_rows) {
+            throw py::type_error("these accumulators take no runs");
         } else {
             const GroupStarts of_groups(starts.data(), starts.data() + starts.size());
             if (of_groups.empty() || of_groups.front() != 0 || !std::ranges::is_sorted(of_groups)) {
@@ -109,7 +113,17 @@ public:
             parts_.add(parts_by_run(parts_.parameters(), of_groups, before, arguments), first);
         }
     }
-    [[nodiscard]] bool takes_events() const override { return of_events; }
+    void update_rows(const Groups& groups, std::size_t n_groups,
+                     const py::tuple& arguments) override {
+        if constexpr (of_rows) {
+            parts_.add(parts_of_rows(parts_.parameters(), groups, n_groups, arguments));
+        } else {
+            throw py::type_error("these accumulators take events or runs");
+        }
+    }
+    [[nodiscard]] const char* takes() const override {
+        return of_events ? "events" : of_rows ? "rows" : "runs";
+    }
     void grow_to(std::size_t n_groups) override { parts_.grow_to(n_groups); }
 
     void merge(const AnyParts& other, const Places& places) override {

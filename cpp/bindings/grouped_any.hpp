@@ -40,7 +40,11 @@ public:
     // had in batches before.
     virtual void update_runs(std::size_t first, const Places& starts, const Seen& seen,
                              const py::tuple& arguments) = 0;
-    [[nodiscard]] virtual bool takes_events() const = 0;
+    // Of all rows of a batch as they come, likewise, into parts without groups.
+    virtual void update_rows(const Groups& groups, std::size_t n_groups,
+                             const py::tuple& arguments) = 0;
+    // "events", "rows" or "runs": which of the updates is theirs.
+    [[nodiscard]] virtual const char* takes() const = 0;
     virtual void grow_to(std::size_t n_groups) = 0;
     virtual void merge(const AnyParts& other, const Places& places) = 0;
     virtual void append(const py::object& group) = 0;

@@ -61,18 +61,19 @@ struct EventView {
 
 }  // namespace
 
-PartsOfGroups<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
-                                      const RowsSeen&, const py::tuple& arguments) {
+PartsOfGroups<Intervals> parts_of_rows(const Intervals& empty, const Groups& groups,
+                                       std::size_t n_groups, const py::tuple& arguments) {
     using Bounds = std::tuple<py::object, py::object, bool>;
     const auto [y_true, bounds, sample_weight, omit_missing, swap_crossed] =
         arguments.cast<std::tuple<py::object, Bounds, py::object, bool, bool>>();
     const auto& [lower, upper, is_pair] = bounds;
     const IntervalInputs inputs(y_true, lower, upper, is_pair, sample_weight, omit_missing,
                                 swap_crossed);
-    const IntervalRows& all = inputs.rows();
-    require_rows(starts, all.size());
-    return run_unlocked(inputs.n_values(),
-                        [&] { return parts_by_group(empty, all, starts, poll_signals); });
+    const auto codes = codes_of_rows(groups, n_groups, inputs.rows().size(), "y_true");
+    return run_unlocked(inputs.n_values(), [&] {
+        return parts_by_group(empty, IntervalsByGroup(inputs.rows(), codes, poll_signals),
+                              poll_signals);
+    });
 }
 
 PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,

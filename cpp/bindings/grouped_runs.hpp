@@ -1,5 +1,5 @@
-// Accumulators that take in rows by runs (group_runs.hpp): how each reads the arguments of its
-// update, which must outlive the rows, and points to the rows of one group.
+// Accumulators that take in other rows than events: how each reads the arguments of its update,
+// which must outlive the rows. Most take them by runs (group_runs.hpp).
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,14 +12,17 @@
 #include "calibrant/intervals.hpp"
 #include "calibrant/prediction_sets.hpp"
 #include "calibrant/ranks.hpp"
+#include "group_inputs.hpp"
 
 namespace calibrant::bindings {
 
 // What groups have had before, in rows.
 using RowsSeen = std::vector<std::uint64_t>;
 
-PartsOfGroups<Intervals> parts_by_run(const Intervals& empty, const GroupStarts& starts,
-                                      const RowsSeen& seen, const pybind11::tuple& arguments);
+// Of all rows of a batch, as they come.
+PartsOfGroups<Intervals> parts_of_rows(const Intervals& empty, const Groups& groups,
+                                       std::size_t n_groups, const pybind11::tuple& arguments);
+
 PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
                                            const RowsSeen& seen, const pybind11::tuple& arguments);
 PartsOfGroups<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,

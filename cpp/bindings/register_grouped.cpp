@@ -209,7 +209,9 @@ void register_grouped(py::module_& m) {
              "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
         .def("update_runs", &AnyParts::update_runs, "first"_a, "starts"_a.noconvert(),
              "seen"_a.noconvert(), "arguments"_a)
-        .def_property_readonly("takes_events", &AnyParts::takes_events)
+        .def("update_rows", &AnyParts::update_rows, "groups"_a.noconvert(), "n_groups"_a,
+             "arguments"_a)
+        .def_property_readonly("takes", &AnyParts::takes)
         .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
         .def("merge", &AnyParts::merge, "other"_a, "places"_a)
         .def("append", &AnyParts::append, "group"_a)

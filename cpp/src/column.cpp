@@ -319,6 +319,17 @@ const std::byte* in_place_integers(const Column& column, std::size_t begin) noex
     return at;
 }
 
+Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype dtype) noexcept {
+    Column column;
+    column.data = static_cast<const std::byte*>(data);
+    column.size = size;
+    column.width = width;
+    column.dtype = dtype;
+    column.column_stride = static_cast<std::ptrdiff_t>(item_size(dtype));
+    column.stride = column.column_stride * static_cast<std::ptrdiff_t>(width);
+    return column;
+}
+
 Column column_at(const Column& matrix, std::size_t index) noexcept {
     Column column = matrix;
     if (matrix.data != nullptr && matrix.dtype != Dtype::bits) {

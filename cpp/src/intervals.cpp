@@ -9,6 +9,7 @@
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
+#include "calibrant/group_desks.hpp"
 
 namespace calibrant {
 
@@ -183,13 +184,14 @@ void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll
     for (IntervalsWorker& worker : team) merge(worker.take());
 }
 
-PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
-                                        const GroupStarts& starts, Poll poll) {
-    empty.require_levels(rows);
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_intervals(rows, begin, end, 0);
-    };
-    return parts_by_workers<IntervalsWorker>(empty, rows, starts, chunk_rows(rows), refuse, poll);
+PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalsByGroup& rows,
+                                        Poll poll) {
+    const IntervalRows& all = rows.rows();
+    empty.require_levels(all);
+    return parts_by_desks<IntervalsWorker>(
+        empty, rows,
+        [](const IntervalsByGroup::Memory& memory) -> const IntervalRows& { return memory.rows(); },
+        chunk_rows(all), [&] { refuse_intervals(all, 0, all.size(), 0); }, poll);
 }
 
 void Intervals::merge(const Intervals& other) {

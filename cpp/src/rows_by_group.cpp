@@ -7,17 +7,6 @@
 namespace calibrant {
 namespace {
 
-Column side_by_side(const void* data, std::size_t size, std::size_t width, Dtype dtype) {
-    Column column;
-    column.data = static_cast<const std::byte*>(data);
-    column.size = size;
-    column.width = width;
-    column.dtype = dtype;
-    column.column_stride = static_cast<std::ptrdiff_t>(item_size(dtype));
-    column.stride = column.column_stride * static_cast<std::ptrdiff_t>(width);
-    return column;
-}
-
 template <class Value>
 auto bytes_of(Value* values) {
     using Byte = std::conditional_t<std::is_const_v<Value>, const std::byte, std::byte>;

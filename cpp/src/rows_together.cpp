@@ -92,7 +92,7 @@ public:
             std::memcpy(value, codes + i, sizeof(Code));
             value += sizeof(Code);
             for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
-                std::memcpy(value, from[k] + i * sizes_[k], sizes_[k]);
+                copy_value(value, from[k] + i * sizes_[k], sizes_[k]);
             }
         }
     }
@@ -104,12 +104,20 @@ public:
             const std::byte* value = packed + i * row_bytes + sizeof(Code);
             const std::size_t at = place(i);
             for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
-                std::memcpy(to[k] + at * sizes_[k], value, sizes_[k]);
+                copy_value(to[k] + at * sizes_[k], value, sizes_[k]);
             }
         }
     }
 
 private:
+    static void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) {
+        if (bytes == 8) {  // one instruction
+            std::memcpy(to, from, 8);
+        } else {
+            std::memcpy(to, from, bytes);
+        }
+    }
+
     const std::vector<std::size_t>& sizes_;
 };
 
@@ -140,6 +148,7 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
                            std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
     : groups_(groups),
       value_bytes_(std::move(value_bytes)),
+      written_bytes_(value_bytes_),
       rows_(rows),
       row_bytes_(std::accumulate(value_bytes_.begin(), value_bytes_.end(), sizeof(Code))),
       at_once_(at_once),
@@ -230,7 +239,7 @@ void RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns
     const auto place = [&group_of, next = next.data()](std::size_t i) {
         return next[group_of(i)]++;
     };
-    with_rows_of(value_bytes_, [&](const auto& of_sizes) {
+    with_rows_of(written_bytes_, [&](const auto& of_sizes) {
         of_sizes.unpack(packed, rows, row_bytes_, columns.data(), place);
     });
 }

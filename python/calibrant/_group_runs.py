@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibrant import _core
 from calibrant._draws import arranged
 
-__all__ = ["GroupsOfRuns", "Run", "runs"]
+__all__ = ["GroupsOfRows", "GroupsOfRuns", "Run", "runs"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
 _SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
@@ -63,8 +63,20 @@ def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run
         del found, copies, copied, taken  # so that their memory can be used again
 
 
-class GroupsOfRuns:
+class GroupsOfRows:
     """In the place of an accumulator's state: rows it is given go to the groups they are of."""
+
+    n = 0
+
+    def __init__(self, core: _core.GroupedParts, codes: NDArray[np.int32], n: int) -> None:
+        self._core, self._codes, self._n_groups = core, codes, n
+
+    def update(self, *arguments: Any) -> None:
+        self._core.update_rows(self._codes, self._n_groups, arguments)
+
+
+class GroupsOfRuns:
+    """The same for rows that lie side by side by group, of some groups."""
 
     n = 0
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._group_runs import GroupsOfRuns, runs
+from calibrant._group_runs import GroupsOfRows, GroupsOfRuns, runs
 from calibrant._labels import class_codes
 from calibrant._settings import check_nan_policy
 
@@ -34,8 +34,12 @@ class CoreParts:
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
         batch = type(self)(self.empty, self._core.empty())
-        if batch._core.takes_events:
-            batch._core.update(*_event_arguments(rows), codes, n, seen.in_all())
+        core = batch._core
+        if core.takes == "events":
+            core.update(*_event_arguments(rows), codes, n, seen.in_all())
+        elif core.takes == "rows":
+            state: Any = GroupsOfRows(core, codes, n)
+            _update(self.empty._from_state(state), rows, rows, self.empty)
         else:
             batch._add_runs(rows, codes, n, seen)
         return batch

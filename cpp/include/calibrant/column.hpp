@@ -73,6 +73,10 @@ inline constexpr std::int32_t label_limit = 2147483647;
 // Likewise of signed integers, of the size that the dtype says.
 [[nodiscard]] const std::byte* in_place_integers(const Column& column, std::size_t begin) noexcept;
 
+// Rows of `width` values each, one after the other.
+[[nodiscard]] Column side_by_side(const void* data, std::size_t size, std::size_t width,
+                                  Dtype dtype) noexcept;
+
 // One column of a matrix, for load().
 [[nodiscard]] Column column_at(const Column& matrix, std::size_t index) noexcept;
 

@@ -24,6 +24,7 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/group_runs.hpp"
 #include "calibrant/interval_rows.hpp"
+#include "calibrant/intervals_by_group.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/strata.hpp"
 #include "calibrant/sum.hpp"
@@ -78,8 +79,7 @@ public:
 
 private:
     friend class IntervalsWorker;
-    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalRows&,
-                                                   const GroupStarts&, Poll);
+    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalsByGroup&, Poll);
 
     void require_levels(const IntervalRows& rows) const;
     void set_levels(std::size_t n_levels);
@@ -98,10 +98,9 @@ private:
     std::vector<Level> levels_;
 };
 
-// Those of groups whose rows lie side by side, made like `empty`. Throws as update.
+// Those of groups, made like `empty`. Throws as update.
 [[nodiscard]] PartsOfGroups<Intervals> parts_by_group(const Intervals& empty,
-                                                      const IntervalRows& rows,
-                                                      const GroupStarts& starts, Poll poll);
+                                                      const IntervalsByGroup& rows, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows,

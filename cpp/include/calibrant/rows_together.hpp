@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "calibrant/group_runs.hpp"
@@ -40,6 +41,9 @@ public:
     template <class Load>
     [[nodiscard]] std::size_t read(std::size_t at_once, Poll poll, const Load& load);
 
+    // From now on the bytes of a row go to columns of other sizes than those they came from.
+    void write_as(std::vector<std::size_t> value_bytes) { written_bytes_ = std::move(value_bytes); }
+
     // Neighbourhoods, each of neighbouring groups.
     [[nodiscard]] std::size_t neighbourhoods() const { return near_starts_.size() - 1; }
     [[nodiscard]] std::size_t groups() const { return groups_.size; }
@@ -65,7 +69,7 @@ private:
     void sort(std::size_t near, const std::vector<std::byte*>& columns, std::size_t from_row,
               std::size_t* starts) const;
     GroupCodes groups_;
-    std::vector<std::size_t> value_bytes_;
+    std::vector<std::size_t> value_bytes_, written_bytes_;
     std::size_t rows_, row_bytes_, at_once_, chunk_ = 1, workers_ = 1;
     unsigned shift_ = 0;             // a neighbourhood has 2^shift_ groups
     GroupStarts near_starts_;        // of neighbourhoods
