@@ -28,23 +28,19 @@ CONFIDENCE = ("NumPy, by class", "NumPy, by member", "NumPy, by count")
 CRPS = "scoringrules (numba)"
 GROUPS = "Grouped(Scores), 100 rows a group"
 ROWS_TOGETHER = "bringing the rows of a group together: a random access for each row and column"
-#: By kind, in percent of the samples of a processor with 10^4 groups.
+#: By kind, in percent of the samples of a processor with 10^5 groups.
 OF_GROUPS = {
     "Reliability": "a cell of memory for each row, among 10^5 groups of 15 bins: 48 MB",
     "Spiegelhalter": "44% is a cell of memory for each row, 36% terms that are kept row by row; "
     "without groups they are summed in registers",
-    "RiskProfile, more powers": "51% is bringing rows together, a random access for each row and "
-    "column; 27% terms, 11% sums and memory of a group",
-    "Intervals": "59% is bringing rows together, a random access for each row and column; 23% "
-    "terms, 11% sums and memory of a group",
-    "PredictionSets": "33% is bringing rows together, a random access for each row and column; "
-    "36% terms, 23% sums and memory of a group",
-    "Assessment": "35% is the memory of 10 bins, 6 KB a group; 34% terms, of 10 rows a bin; 18% "
-    "bringing rows together",
-    "ScoreTable": "41% is sorting the rows of a group by cell and writing a cell of 96 bytes for "
-    "nearly each; 22% bringing rows together, 15% memory",
-    "Scorecard": "34% is memory, 18 KB a group; 21% the cells of its table, 21% terms, 14% "
-    "bringing rows together",
+    "RiskProfile, more powers": "34% is bringing rows together, 32% terms, 24% memory",
+    "Intervals": "46% is bringing rows together, 27% memory, 20% terms",
+    "PredictionSets": "44% is terms, 26% bringing rows together, 21% memory",
+    "Assessment": "41% is the memory of 10 bins, 6 KB a group; 34% terms, of 10 rows a bin",
+    "ScoreTable": "55% is sorting the rows of a group by cell and writing a cell of 96 bytes for "
+    "nearly each; 17% bringing rows together, 16% memory",
+    "Scorecard": "35% is memory, 18 KB a group; 28% the cells of its table",
+    "Ranks": "43% is copying 160 bytes a row and memory, 27% counting, 24% bringing rows together",
 }
 VOTES = (
     "half of the time is reading the votes and clearing the pages of the result, and NumPy's one "
@@ -170,11 +166,12 @@ BARS = (
           "the speed without groups", "at least", 0.2,
           ratio(f"Grouped({name}), 100 rows a group", 10.0**digits, f"{name} without groups"),
           why=OF_GROUPS.get(name, ROWS_TOGETHER))
-      for digits, names in ((7, ("RiskProfile", "Reliability", "Spiegelhalter")),
-                            (6, ("Scores, weighted", "RiskProfile, weighted",
-                                 "RiskProfile, more powers", "Assessment", "ScoreTable",
-                                 "Scorecard", "Intervals", "PredictionSets", "PairedScores",
-                                 "Ranks")))
+      for digits, names in ((7, ("RiskProfile", "Reliability", "Spiegelhalter",
+                                 "Scores, 3 classes", "Scores, weighted", "RiskProfile, weighted",
+                                 "RiskProfile, more powers", "Reliability, weighted",
+                                 "Spiegelhalter, weighted", "Assessment", "ScoreTable",
+                                 "Scorecard", "Intervals", "PredictionSets", "PairedScores")),
+                            (6, ("Ranks",)))
       for name in names),
     Bar("soak-memory", "10^9 rows in batches: memory more than before", "at most", 16,
         soak_memory, "MB"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 
 import numpy as np
 import pytest
 
 import calibrant
-from calibrant import streaming
+from calibrant import _core, streaming
 from calibrant.streaming import Grouped
 from strategies import nasty_table
 
@@ -45,6 +46,14 @@ def interval_rows(n, seed=0):
 def weighted_interval_rows(n, seed=0):
     weights = np.random.default_rng(seed).choice([0.0, 1.0, 0.3], n)
     return {**interval_rows(n, seed), "sample_weight": weights}
+
+
+def level_rows(n, seed=0):
+    """Bounds of two levels, as an array of which no column is contiguous."""
+    rng = np.random.default_rng(seed)
+    low = rng.normal(size=(n, 1, 2)).astype(np.float32)
+    bounds = np.concatenate([low, low + rng.random((n, 1, 2), dtype=np.float32)], axis=1)
+    return {"y_true": rng.normal(size=n), "intervals": bounds[:, :, ::-1]}
 
 
 def set_rows(n, seed=0):
@@ -108,6 +117,7 @@ KINDS = {
         functools.partial(streaming.Intervals, 0.9, width_edges=[0.1, 1.0]),
         weighted_interval_rows,
     ),
+    "intervals of two levels": (functools.partial(streaming.Intervals, [0.5, 0.9]), level_rows),
     "sets": (streaming.PredictionSets, set_rows),
     "lists": (streaming.PredictionSets, list_rows),
     "pairs": (streaming.PairedScores, pair_rows),
@@ -203,6 +213,50 @@ def test_threads_cannot_be_seen(factory, make):
         found.add(grouped.to_bytes())
     assert len(found) == 1
     assert_same(grouped, by_masks(factory, rows, groups))
+
+
+@each_kind
+@pytest.mark.usefixtures("runtime_restored")
+def test_many_groups(factory, make):
+    """More than there are neighbourhoods, each of several groups; many of them without rows."""
+    n, rng = 6000, np.random.default_rng(12)
+    rows, groups = make(n, seed=11), rng.integers(0, 2000, n) ** 2 % 2003
+    expected = by_masks(factory, rows, groups)
+    assert len(expected) > 700
+    for threads in (1, 3):
+        calibrant.set_num_threads(threads)
+        grouped = Grouped(factory)
+        grouped.update(**rows, groups=groups)
+        assert_same(grouped, expected)
+
+
+def test_copies_of_long_rows_that_are_still_held_are_not_written_again():
+    n, rng = 60_000, np.random.default_rng(13)
+    codes = rng.integers(0, 700, n).astype(np.int32)
+    codes[::7] = -1  # in no group
+    rows, number = rng.random((n, 20)), np.arange(n)
+
+    def runs(held):
+        together = _core.ArraysTogether(codes, 700, [rows, number], with_order=True)
+        while found := together.next():
+            first, starts, order, (copy, numbers) = found
+            assert np.array_equal(order, numbers)
+            assert np.array_equal(copy, rows[numbers])
+            held.append((first, starts, numbers, copy))
+            yield copy.ctypes.data
+            del found, order, copy, numbers
+
+    held = []
+    assert len(set(runs(held))) == len(held) > 1  # each has memory of its own
+    for first, starts, numbers, copy in held:
+        assert np.array_equal(copy, rows[numbers])
+        for i, (begin, end) in enumerate(itertools.pairwise(starts.tolist())):
+            assert np.array_equal(numbers[begin:end], np.flatnonzero(codes == first + i))
+    addresses = []
+    for address in runs(held := []):
+        addresses.append(address)
+        held.clear()
+    assert len(set(addresses)) < len(addresses)  # but not if nobody holds it
 
 
 @pytest.mark.parametrize("kind", CELLS)

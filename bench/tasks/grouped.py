@@ -1,6 +1,7 @@
-"""Brier and log score of many groups, beside a polars and a pandas group-by of the same two.
+"""Accumulators of many groups beside the same without.
 
-`Scores` sums the spherical score besides.
+Brier and log score of groups also beside a polars and a pandas group-by of the same two; `Scores`
+sums the spherical score besides.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def draws(n):
     return {"draws": rng.normal(size=(n, 20)), "truth": rng.normal(size=n)}
 
 
-def of_each(name, make, rows, most=10**6):
+def of_each(name, make, rows, most=10**7):
     """Any accumulator by groups, beside the same without."""
 
     def by_groups(rows, keys):
@@ -159,9 +160,9 @@ TASKS = (
             Peer("Scores without groups", scores_alone, yardstick=True),
         ),
     ),
-    of_each("RiskProfile", RiskProfile, events, 10**7),
-    of_each("Reliability", Reliability, events, 10**7),
-    of_each("Spiegelhalter", Spiegelhalter, events, 10**7),
+    of_each("RiskProfile", RiskProfile, events),
+    of_each("Reliability", Reliability, events),
+    of_each("Spiegelhalter", Spiegelhalter, events),
     of_each("Scores, 3 classes", Scores, classes),
     of_each("Scores, weighted", Scores, weighted),
     of_each("RiskProfile, weighted", RiskProfile, weighted),
@@ -174,5 +175,5 @@ TASKS = (
     of_each("Intervals", functools.partial(Intervals, 0.9), intervals),
     of_each("PredictionSets", PredictionSets, sets),
     of_each("PairedScores", PairedScores, pairs),
-    of_each("Ranks", functools.partial(Ranks, 20), draws),
+    of_each("Ranks", functools.partial(Ranks, 20), draws, 10**6),
 )

@@ -162,9 +162,14 @@ PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGrou
                                                    });
     if (!empty.table_) return cards;
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
-    for (std::size_t i = 0; i < cards.size(); ++i) {
-        if (cards[i]) cards[i]->table_.emplace(std::move(*tables[i]));
-    }
+    constexpr std::size_t chunk = 1024;  // their memory is far apart
+    (void)for_each_chunk(cards.size(), chunk, workers_for(cards.size(), chunk), poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             for (std::size_t i = begin; i < end; ++i) {
+                                 if (cards[i]) cards[i]->table_.emplace(std::move(*tables[i]));
+                             }
+                             return true;
+                         });
     return cards;
 }
 
