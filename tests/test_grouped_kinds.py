@@ -133,7 +133,7 @@ CELLS = (
 #: One worker takes one group after the other; what it keeps of one must not reach the next.
 WORKERS = (
     "more powers", "assessment", "score table", "weighted score table", "scorecard",
-    "weighted scorecard", "intervals", "weighted intervals", "sets",
+    "weighted scorecard", "intervals", "weighted intervals", "sets", "weighted scores",
 )  # fmt: skip
 
 
@@ -292,14 +292,15 @@ def test_groups_of_more_rows_than_a_cell_has_room_for(kind):
     assert many[0] == alone.copy().merge(alone).merge(alone)
 
 
+@pytest.mark.parametrize("n_keys", [41, 1400])  # neighbourhoods of one group, and of several
 @pytest.mark.parametrize("kind", WORKERS)
 @pytest.mark.usefixtures("runtime_restored")
-def test_large_groups_among_small_ones(kind):
+def test_large_groups_among_small_ones(kind, n_keys):
     """A group of 2^16 rows is for all threads; a table of more than 2,048 is counted otherwise."""
     factory, make = KINDS[kind]
     n = 75_000
     rows, rng = make(n, seed=9), np.random.default_rng(10)
-    groups = np.concatenate([np.full(66_000, 20), np.full(5000, 7), np.arange(4000) % 41])
+    groups = np.concatenate([np.full(66_000, 20), np.full(5000, 7), np.arange(4000) % n_keys])
     groups = rng.permutation(groups)
     expected = by_masks(factory, rows, groups)
     for threads in (1, 3):
@@ -382,6 +383,8 @@ def test_rows_without_a_key_are_left_out_of_runs():
     alone.update([0.0, 3.0], [[0, 1]] * 2)
     assert grouped["a"] == alone
     assert (grouped.n, grouped.n_omitted) == (3, 1)
+    with pytest.raises(ValueError, match=r"lower <= upper.*row 1"):  # checked all the same
+        grouped.update([0.0] * 4, [[0, 1], [1, 0], [0, 1], [0, 1]], groups=keys, nan_policy="omit")
     nothing = Grouped(functools.partial(streaming.Intervals, 0.5))
     nothing.update([0.0], [[0, 1]], groups=[None], nan_policy="omit")
     assert (nothing.n, nothing.n_omitted, nothing.keys()) == (0, 1, [])

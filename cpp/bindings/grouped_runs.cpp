@@ -7,6 +7,7 @@
 #include <string>
 #include <tuple>
 
+#include "calibrant/rows_by_group.hpp"
 #include "draw_inputs.hpp"
 #include "event_inputs.hpp"
 #include "interval_inputs.hpp"
@@ -15,18 +16,6 @@
 
 namespace calibrant::bindings {
 namespace {
-
-// A column and one that points to some of its rows, if there is any.
-struct Stretch {
-    const Column* whole = nullptr;
-    Column part;
-
-    [[nodiscard]] const Column* at(std::size_t begin, std::size_t count) {
-        if (whole == nullptr) return nullptr;
-        part = stretch_of(*whole, begin, count);
-        return &part;
-    }
-};
 
 void require_rows(const GroupStarts& starts, std::size_t rows) {
     if (starts.empty() || starts.back() != rows) throw py::index_error("no such rows");
@@ -45,20 +34,6 @@ PartsOfGroups<State> run(const State& empty, const GroupStarts& starts, std::siz
     });
 }
 
-struct EventView {
-    Events events;
-    Stretch y_true, sample_weight;
-
-    explicit EventView(const Events& of)
-        : events(of), y_true{of.y_true, {}}, sample_weight{of.sample_weight, {}} {}
-
-    void look_at(const Events& whole, std::size_t begin, std::size_t n) {
-        events.y_proba = stretch_of(whole.y_proba, begin, n);
-        events.y_true = y_true.at(begin, n);
-        events.sample_weight = sample_weight.at(begin, n);
-    }
-};
-
 }  // namespace
 
 PartsOfGroups<Intervals> parts_of_rows(const Intervals& empty, const Groups& groups,
@@ -70,10 +45,8 @@ PartsOfGroups<Intervals> parts_of_rows(const Intervals& empty, const Groups& gro
     const IntervalInputs inputs(y_true, lower, upper, is_pair, sample_weight, omit_missing,
                                 swap_crossed);
     const auto codes = codes_of_rows(groups, n_groups, inputs.rows().size(), "y_true");
-    return run_unlocked(inputs.n_values(), [&] {
-        return parts_by_group(empty, IntervalsByGroup(inputs.rows(), codes, poll_signals),
-                              poll_signals);
-    });
+    return run_unlocked(inputs.n_values(),
+                        [&] { return parts_by_group(empty, inputs.rows(), codes, poll_signals); });
 }
 
 PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
@@ -97,12 +70,11 @@ PartsOfGroups<PairedScores> parts_by_run(const PairedScores& empty, const GroupS
     const EventInputs other(y_true, second, sample_weight, omit_missing, second_name.c_str());
     require_rows(starts, one.events().size());
     using View = std::pair<EventView, EventView>;
-    return run(empty, starts, one.n_values(), View(one.events(), other.events()),
+    return run(empty, starts, one.n_values(),
+               View(EventView(one.events()), EventView(other.events())),
                [&](PairedScores& part, std::size_t, std::size_t begin, std::size_t n, View& of,
                    Poll poll) {
-                   of.first.look_at(one.events(), begin, n);
-                   of.second.look_at(other.events(), begin, n);
-                   part.update(PairedRows{of.first.events, of.second.events}, 0, poll);
+                   part.update(PairedRows{of.first.at(begin, n), of.second.at(begin, n)}, 0, poll);
                });
 }
 

@@ -64,7 +64,10 @@ public:
             return room.ref_count() == 1 && room.shape(0) >= rows;
         };
         auto room = std::ranges::find_if(rooms_, is_free);
-        if (room == rooms_.end()) room = rooms_.insert(room, room_for_rows(like_, rows));
+        if (room == rooms_.end()) {
+            std::erase_if(rooms_, [](const py::array& other) { return other.ref_count() == 1; });
+            room = rooms_.insert(rooms_.end(), room_for_rows(like_, rows));
+        }
         std::vector<py::ssize_t> shape(room->shape(), room->shape() + room->ndim());
         shape[0] = rows;
         return {room->dtype(), shape, room->mutable_data(), *room};

@@ -10,6 +10,7 @@
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
 #include "calibrant/group_desks.hpp"
+#include "calibrant/intervals_by_group.hpp"
 
 namespace calibrant {
 
@@ -184,14 +185,31 @@ void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll
     for (IntervalsWorker& worker : team) merge(worker.take());
 }
 
-PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalsByGroup& rows,
-                                        Poll poll) {
-    const IntervalRows& all = rows.rows();
-    empty.require_levels(all);
-    return parts_by_desks<IntervalsWorker>(
-        empty, rows,
-        [](const IntervalsByGroup::Memory& memory) -> const IntervalRows& { return memory.rows(); },
-        chunk_rows(all), [&] { refuse_intervals(all, 0, all.size(), 0); }, poll);
+PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
+                                        const GroupCodes& groups, Poll poll) {
+    empty.require_levels(rows);
+    const IntervalsByGroup source(rows, groups, poll);
+    // Rows that are in no group, too; throws at the first bad one.
+    const auto check_all = [&] {
+        for_each_block(rows, workers_of(rows), 0, poll,
+                       [](std::size_t, std::size_t, const IntervalBlock&) {});
+    };
+    if (source.together().rows() < rows.size()) check_all();
+    const auto refuse = [&] {
+        check_all();
+        refuse_intervals(rows, 0, 0, 0);  // it has been mended meanwhile
+    };
+    const auto of_memory = [](const IntervalsByGroup::Memory& memory) -> const IntervalRows& {
+        return memory.rows();
+    };
+    const auto by_all_threads = [&](const IntervalRows& of_near, const GroupStarts& starts) {
+        return parts_by_workers<IntervalsWorker>(
+            empty, of_near, starts, chunk_rows(rows), [&](std::size_t, std::size_t) { refuse(); },
+            poll);
+    };
+    return parts_by_desks<IntervalsWorker>(empty, source, of_memory,
+                                           chunks_per_worker * chunk_rows(rows), by_all_threads,
+                                           refuse, poll);
 }
 
 void Intervals::merge(const Intervals& other) {

@@ -1,7 +1,5 @@
 #include "calibrant/intervals_by_group.hpp"
 
-#include <memory>
-
 namespace calibrant {
 namespace {
 

@@ -120,7 +120,9 @@ RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& grou
 
 template <class Reader>
 void RowsByGroup::read(Poll poll) {
-    std::vector<Reader> team(together_.workers(), Reader(events_));
+    std::vector<Reader> team;
+    team.reserve(together_.workers());
+    for (std::size_t i = 0; i < together_.workers(); ++i) team.emplace_back(events_);
     const std::size_t failed =
         together_.read(team.front().most_rows(), poll,
                        [&](std::size_t worker, std::size_t row, std::size_t n,
@@ -132,7 +134,7 @@ void RowsByGroup::read(Poll poll) {
 
 std::size_t RowsByGroup::chunk() const {
     const std::size_t width = keep_ == Keep::truth ? 1 : events_.y_proba.width;
-    return std::max<std::size_t>(chunk_values / width, 1);
+    return std::max<std::size_t>(chunk_values / std::max<std::size_t>(width, 1), 1);
 }
 
 void RowsByGroup::refuse() const { refuse_events(events_, 0, events_.size(), rows_before_); }

@@ -204,44 +204,69 @@ bool RowsTogether::next() {
 }
 
 GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll) const {
+    if (end_ == first_ + 1) return sort(first_, columns, poll);
     GroupStarts starts(std::min(first_group(end_), groups_.size) - first_group() + 1);
     starts.back() = size();
     (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
                          [&](std::size_t, std::size_t i, std::size_t) {
                              const std::size_t near = first_ + i;
-                             sort(near, columns, near_starts_[near] - near_starts_[first_],
-                                  starts.data() + (first_group(near) - first_group()));
+                             sort_chunks(near, columns, near_starts_[near] - near_starts_[first_],
+                                         starts.data() + (first_group(near) - first_group()),
+                                         rows_of(near), 1, nullptr);
                              return true;
                          });
     return starts;
 }
 
 GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns) const {
-    GroupStarts starts(std::min(first_group(near + 1), groups_.size) - first_group(near) + 1);
-    starts.back() = rows_of(near);
-    sort(near, columns, 0, starts.data());
+    GroupStarts starts(groups_of(near) + 1, rows_of(near));
+    sort_chunks(near, columns, 0, starts.data(), rows_of(near), 1, nullptr);
     return starts;
 }
 
-void RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns,
-                        std::size_t from_row, std::size_t* starts) const {
+GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns,
+                               Poll poll) const {
+    const std::size_t rows = rows_of(near);
+    const std::size_t chunk = std::max(least_chunk, (rows + most_chunks - 1) / most_chunks);
+    GroupStarts starts(groups_of(near) + 1, rows);
+    sort_chunks(near, columns, 0, starts.data(), chunk, workers_for(rows, chunk), poll);
+    return starts;
+}
+
+void RowsTogether::sort_chunks(std::size_t near, const std::vector<std::byte*>& columns,
+                               std::size_t from_row, std::size_t* starts, std::size_t chunk,
+                               std::size_t workers, Poll poll) const {
     const std::size_t first = first_group(near), rows = rows_of(near);
+    if (rows == 0) {
+        std::fill_n(starts, groups_of(near), from_row);
+        return;
+    }
     const std::byte* const packed = packed_.data() + near_starts_[near] * row_bytes_;
     const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
         return code_of(packed + i * bytes) - first;
     };
-    GroupStarts next(std::min(first_group(near + 1), groups_.size) - first);
-    for (std::size_t i = 0; i < rows; ++i) ++next[group_of(i)];
-    for (std::size_t group = 0; group < next.size(); ++group) {
+    // By chunk: how many rows of each group there are, and then where the next one goes.
+    std::vector<GroupStarts> next((rows + chunk - 1) / chunk, GroupStarts(groups_of(near)));
+    (void)for_each_chunk(rows, chunk, workers, poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             std::size_t* const counts = next[begin / chunk].data();
+                             for (std::size_t i = begin; i < end; ++i) ++counts[group_of(i)];
+                             return true;
+                         });
+    for (std::size_t group = 0; group < groups_of(near); ++group) {
         starts[group] = from_row;
-        from_row += std::exchange(next[group], from_row);
+        for (GroupStarts& of_chunk : next) from_row += std::exchange(of_chunk[group], from_row);
     }
-    const auto place = [&group_of, next = next.data()](std::size_t i) {
-        return next[group_of(i)]++;
-    };
-    with_rows_of(written_bytes_, [&](const auto& of_sizes) {
-        of_sizes.unpack(packed, rows, row_bytes_, columns.data(), place);
-    });
+    (void)for_each_chunk(
+        rows, chunk, workers, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
+            const auto place = [&group_of, begin, next = next[begin / chunk].data()](
+                                   std::size_t i) { return next[group_of(begin + i)]++; };
+            with_rows_of(written_bytes_, [&](const auto& of_sizes) {
+                of_sizes.unpack(packed + begin * row_bytes_, end - begin, row_bytes_,
+                                columns.data(), place);
+            });
+            return true;
+        });
 }
 
 }  // namespace calibrant

@@ -155,11 +155,9 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
 
 PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows,
                                         Poll poll) {
+    check_classes(rows.events());
     auto cards = parts_by_workers<ScorecardWorker>(empty.without_table(), rows, poll,
-                                                   [](const Events& events) {
-                                                       check_classes(events);
-                                                       return events;
-                                                   });
+                                                   [](const Events& events) { return events; });
     if (!empty.table_) return cards;
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
     constexpr std::size_t chunk = 1024;  // their memory is far apart

@@ -60,7 +60,7 @@ def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run
             for name, x in columns.items()
         }
         yield Run(first, starts, settings, taken)
-        del found, copies, copied, taken  # so that their memory can be used again
+        del found, order, copies, copied, taken  # so that their memory can be used again
 
 
 class GroupsOfRows:

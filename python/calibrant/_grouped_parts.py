@@ -152,6 +152,7 @@ def _updated(
     for run in runs(rows, codes, n):
         for group, of_group in run.of_each():
             _update(parts[group], of_group, rows, empty)
+        del run, of_group  # so that their memory can be used again
     return parts
 
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <memory>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "calibrant/group_runs.hpp"
@@ -17,7 +17,7 @@ namespace calibrant {
 
 // A Source has together(), which has read all rows, and a class Memory, made from (source, rows)
 // with room for so many rows and columns() to copy them to. rows_of(memory) is what a Worker is
-// made from, as for parts_by_workers; refuse() must throw if there is a bad row.
+// made from, as for parts_by_workers.
 template <class Worker, class Part, class Source, class RowsOf>
 class Desk {
 public:
@@ -46,41 +46,46 @@ private:
     Worker worker_;
 };
 
-template <class Worker, class Part, class Source, class RowsOf, class Refuse>
+// `worth` rows are worth a thread. parts_of(rows, starts) takes in the groups of a neighbourhood on
+// all threads; refuse() must throw if there is a bad row.
+template <class Worker, class Part, class Source, class RowsOf, class PartsOf, class Refuse>
 [[nodiscard]] PartsOfGroups<Part> parts_by_desks(const Part& empty, const Source& source,
-                                                 const RowsOf& rows_of, std::size_t chunk,
-                                                 const Refuse& refuse, Poll poll) {
+                                                 const RowsOf& rows_of, std::size_t worth,
+                                                 const PartsOf& parts_of, const Refuse& refuse,
+                                                 Poll poll) {
     using OfThread = Desk<Worker, Part, Source, RowsOf>;
+    // Nobody can interrupt a thread before it is done with a neighbourhood.
+    constexpr std::size_t most_rows = std::size_t{1} << 21;
     const RowsTogether& together = source.together();
+    const std::size_t near_end = together.neighbourhoods();
+    const std::size_t threads = workers_for(together.rows(), worth);
     const auto is_large = [&](std::size_t near) {
-        return together.rows_of(near) >= rows_worth_all_threads;
+        const std::size_t rows = together.rows_of(near);
+        const bool others_would_wait = rows * threads >= together.rows();
+        return rows >= rows_worth_all_threads && (others_would_wait || rows >= most_rows);
     };
     std::size_t room = 0;
-    for (std::size_t near = 0; near < together.neighbourhoods(); ++near) {
+    for (std::size_t near = 0; near < near_end; ++near) {
         if (!is_large(near)) room = std::max(room, together.rows_of(near));
     }
     PartsOfGroups<Part> parts(together.groups());
-    std::vector<std::unique_ptr<OfThread>> desks(workers_for(together.neighbourhoods(), 1));
-    const std::size_t failed =
-        for_each_chunk(together.neighbourhoods(), 1, desks.size(), poll,
-                       [&](std::size_t worker, std::size_t near, std::size_t) {
-                           if (together.rows_of(near) == 0 || is_large(near)) return true;
-                           std::unique_ptr<OfThread>& desk = desks[worker];
-                           if (!desk)
-                               desk = std::make_unique<OfThread>(empty, source, room, rows_of);
-                           return desk->add(together, near, parts);
-                       });
+    std::vector<std::unique_ptr<OfThread>> desks(std::min(threads, workers_for(near_end, 1)));
+    const std::size_t failed = for_each_chunk(
+        near_end, 1, desks.size(), poll, [&](std::size_t worker, std::size_t near, std::size_t) {
+            if (together.rows_of(near) == 0 || is_large(near)) return true;
+            std::unique_ptr<OfThread>& desk = desks[worker];
+            if (!desk) desk = std::make_unique<OfThread>(empty, source, room, rows_of);
+            return desk->add(together, near, parts);
+        });
     if (failed != npos) refuse();
-    // One after the other, on all threads.
-    for (std::size_t near = 0; near < together.neighbourhoods(); ++near) {
+    desks.clear();
+    for (std::size_t near = 0; near < near_end; ++near) {
         if (!is_large(near)) continue;
         typename Source::Memory memory(source, together.rows_of(near));
-        const GroupStarts starts = together.sort(near, memory.columns());
-        const auto rows = rows_of(memory);
-        PartsOfGroups<Part> of_near = parts_by_workers<Worker>(
-            empty, rows, starts, chunk, [&](std::size_t, std::size_t) { refuse(); }, poll);
-        std::ranges::move(of_near,
-                          parts.begin() + static_cast<std::ptrdiff_t>(together.first_group(near)));
+        const GroupStarts starts = together.sort(near, memory.columns(), poll);
+        PartsOfGroups<Part> of_near = parts_of(rows_of(memory), starts);
+        const auto first = static_cast<std::ptrdiff_t>(together.first_group(near));
+        std::ranges::move(of_near, parts.begin() + first);
     }
     return parts;
 }

@@ -67,6 +67,19 @@ private:
     [[nodiscard]] const Words* cells_of(std::size_t group) const {
         return cells_.data() + group * per_group_;
     }
+    [[nodiscard]] const State* besides(std::size_t group) const {
+        return group < besides_.size() ? besides_[group].get() : nullptr;
+    }
+    // On several threads, since what is asked of a group is far from the others.
+    template <class Visit>
+    void for_each_group(const Visit& visit) const {
+        constexpr std::size_t chunk = 1024;
+        (void)for_each_chunk(size(), chunk, workers_for(size(), 4 * chunk), nullptr,
+                             [&](std::size_t, std::size_t begin, std::size_t end) {
+                                 for (std::size_t i = begin; i < end; ++i) visit(i);
+                                 return true;
+                             });
+    }
     [[nodiscard]] std::uint64_t rows_in_cells(std::size_t group) const;
     [[nodiscard]] static std::size_t columns_of(const State& state);
     void add_cells(const GroupedParts& other, std::size_t from, std::size_t to);
@@ -106,31 +119,31 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::counts() const {
     std::vector<std::uint64_t> counts(size());
-    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i);
-    for (std::size_t i = 0; i < besides_.size(); ++i) {
-        if (besides_[i]) counts[i] += besides_[i]->count();
-    }
+    for_each_group([&](std::size_t group) {
+        counts[group] = rows_in_cells(group);
+        if (const State* const part = besides(group)) counts[group] += part->count();
+    });
     return counts;
 }
 
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::omitted() const {
     std::vector<std::uint64_t> omitted = omitted_;
-    for (std::size_t i = 0; i < besides_.size(); ++i) {
-        if (besides_[i]) omitted[i] += besides_[i]->omitted();
-    }
+    for_each_group([&](std::size_t group) {
+        if (const State* const part = besides(group)) omitted[group] += part->omitted();
+    });
     return omitted;
 }
 
 template <class State>
 const typename GroupedParts<State>::Words* GroupedParts<State>::only_cell(std::size_t group) const {
-    return per_group_ == 0 || (group < besides_.size() && besides_[group]) ? nullptr
-                                                                           : cells_of(group);
+    return per_group_ == 0 || besides(group) != nullptr ? nullptr : cells_of(group);
 }
 
 template <class State>
 State GroupedParts<State>::group(std::size_t index) const {
-    State state = index < besides_.size() && besides_[index] ? *besides_[index] : parameters_;
+    const State* const part = besides(index);
+    State state = part != nullptr ? *part : parameters_;
     if constexpr (Layout::exists) {
         if (rows_in_cells(index) != 0 || omitted_[index] != 0) {
             State held = parameters_;

@@ -24,7 +24,6 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/group_runs.hpp"
 #include "calibrant/interval_rows.hpp"
-#include "calibrant/intervals_by_group.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/strata.hpp"
 #include "calibrant/sum.hpp"
@@ -79,7 +78,8 @@ public:
 
 private:
     friend class IntervalsWorker;
-    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalsByGroup&, Poll);
+    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalRows&,
+                                                   const GroupCodes&, Poll);
 
     void require_levels(const IntervalRows& rows) const;
     void set_levels(std::size_t n_levels);
@@ -98,9 +98,11 @@ private:
     std::vector<Level> levels_;
 };
 
-// Those of groups, made like `empty`. Throws as update.
+// Those of the groups of rows, made like `empty`. Rows in no group are checked and left out. Throws
+// as update.
 [[nodiscard]] PartsOfGroups<Intervals> parts_by_group(const Intervals& empty,
-                                                      const IntervalsByGroup& rows, Poll poll);
+                                                      const IntervalRows& rows,
+                                                      const GroupCodes& groups, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows,

@@ -20,7 +20,6 @@ public:
     IntervalsByGroup(const IntervalRows& rows, const GroupCodes& groups, Poll poll);
 
     [[nodiscard]] const RowsTogether& together() const { return together_; }
-    [[nodiscard]] const IntervalRows& rows() const { return rows_; }  // as they come
 
     // Room for rows, and interval rows that are those.
     class Memory {

@@ -2,8 +2,9 @@
 // they come, and copied so that those of a group lie side by side. Then any accumulator can take in
 // one group after the other, each at the speed of contiguous rows.
 //
-// Cost: 16 bytes a row (12 of truths), 8 more for each further column and for weights. The order of
-// the rows of a group is kept.
+// Cost: 16 bytes a row (12 of truths), 8 more for each further column and for weights; and 12 (or
+// 8) for the rows of the largest neighbourhood, for each thread. The order of the rows of a group
+// is kept.
 #pragma once
 
 #include <algorithm>
@@ -46,10 +47,6 @@ private:
 
 class RowsByGroup {
 public:
-    RowsByGroup(const RowsByGroup&) = delete;  // events() point into it
-    RowsByGroup& operator=(const RowsByGroup&) = delete;
-    ~RowsByGroup() = default;
-
     // What is kept of a row besides its weight: its probabilities and label, or the probability
     // given to what happened alone, as of events without labels.
     enum class Keep { outcome, truth };
@@ -60,8 +57,9 @@ public:
                 std::uint64_t rows_before, Poll poll);
 
     [[nodiscard]] const RowsTogether& together() const { return together_; }
-    [[nodiscard]] std::size_t chunk() const;  // rows of a group that are worth a thread
-    [[noreturn]] void refuse() const;         // there is a bad row
+    [[nodiscard]] const Events& events() const { return events_; }  // as they come
+    [[nodiscard]] std::size_t chunk() const;                        // rows that are worth while
+    [[noreturn]] void refuse() const;                               // there is a bad row
 
     // Room for rows, and events that are those rows.
     class Memory {
@@ -89,19 +87,50 @@ private:
     template <class Reader>
     void read(Poll poll);
 
-    Events events_;  // as they come
+    Events events_;
     Keep keep_;
     std::uint64_t rows_before_;
     RowsTogether together_;
+};
+
+// Some rows of events: to point to one group after the other.
+class EventView {
+public:
+    explicit EventView(const Events& all) : all_(&all), view_(all) {}
+
+    [[nodiscard]] const Events& at(std::size_t begin, std::size_t n) {
+        const auto point_to = [&](const Column* column, Column& stretch) -> const Column* {
+            if (column == nullptr) return nullptr;
+            stretch = stretch_of(*column, begin, n);
+            return &stretch;
+        };
+        view_.y_proba = stretch_of(all_->y_proba, begin, n);
+        view_.y_true = point_to(all_->y_true, y_true_);
+        view_.sample_weight = point_to(all_->sample_weight, sample_weight_);
+        return view_;
+    }
+
+private:
+    const Events* all_;
+    Column y_true_, sample_weight_;
+    Events view_;
 };
 
 // rows_of(events) is what a Worker is made from, together with an empty accumulator.
 template <class Worker, class Part, class RowsOf>
 [[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const RowsByGroup& source,
                                                    Poll poll, const RowsOf& rows_of) {
+    const auto of_memory = [&](const RowsByGroup::Memory& memory) {
+        return rows_of(memory.events());
+    };
+    const auto by_all_threads = [&](const auto& rows, const GroupStarts& starts) {
+        return parts_by_workers<Worker>(
+            empty, rows, starts, source.chunk(), [&](std::size_t, std::size_t) { source.refuse(); },
+            poll);
+    };
     return parts_by_desks<Worker>(
-        empty, source, [&](const RowsByGroup::Memory& memory) { return rows_of(memory.events()); },
-        source.chunk(), [&] { source.refuse(); }, poll);
+        empty, source, of_memory, chunks_per_worker * source.chunk(), by_all_threads,
+        [&] { source.refuse(); }, poll);
 }
 
 // Of accumulators whose workers take one group after the other.
@@ -119,43 +148,45 @@ template <class Part, class Update>
 class UpdatingWorker {
 public:
     struct Rows {
-        Events events;
-        Update update;
+        const Events& events;
+        const Update& update;
     };
 
     UpdatingWorker(const Part& empty, const Rows& rows)
-        : rows_(rows), view_(rows.events), nothing_(empty.empty()), part_(nothing_) {}
+        : update_(rows.update), view_(rows.events), nothing_(empty.empty()), part_(nothing_) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        const Events& all = rows_.events;
-        const auto point_to = [&](const Column* column, Column& stretch, const Column*& to) {
-            if (column == nullptr) return;
-            stretch = stretch_of(*column, begin, end - begin);
-            to = &stretch;
-        };
-        view_.y_proba = stretch_of(all.y_proba, begin, end - begin);
-        point_to(all.y_true, y_true_, view_.y_true);
-        point_to(all.sample_weight, sample_weight_, view_.sample_weight);
-        rows_.update(part_, view_, nullptr);
+        update_(part_, view_.at(begin, end - begin), nullptr);
         return true;
     }
 
     [[nodiscard]] Part take() { return std::exchange(part_, nothing_); }
 
 private:
-    const Rows& rows_;
-    Column y_true_, sample_weight_;
-    Events view_;
+    const Update& update_;
+    EventView view_;
     Part nothing_, part_;
 };
 
 template <class Part, class Update>
-[[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const RowsByGroup& rows,
+[[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const RowsByGroup& source,
                                                  Poll poll, const Update& update) {
     using Worker = UpdatingWorker<Part, Update>;
-    return parts_by_workers<Worker>(empty, rows, poll, [&](const Events& events) {
-        return typename Worker::Rows{events, update};
-    });
+    using Rows = typename Worker::Rows;
+    const auto of_memory = [&](const RowsByGroup::Memory& memory) {
+        return Rows{memory.events(), update};
+    };
+    const auto by_all_threads = [&](const Rows& rows, const GroupStarts& starts) {
+        return parts_of_runs(empty, starts, EventView(rows.events), poll,
+                             [&](Part& part, std::size_t group, EventView& view, Poll inner_poll) {
+                                 const std::size_t begin = starts[group];
+                                 update(part, view.at(begin, starts[group + 1] - begin),
+                                        inner_poll);
+                             });
+    };
+    return parts_by_desks<Worker>(
+        empty, source, of_memory, chunks_per_worker * source.chunk(), by_all_threads,
+        [&] { source.refuse(); }, poll);
 }
 
 }  // namespace calibrant

@@ -4,7 +4,8 @@
 // neighbourhoods at a time are sorted into columns, which the reader has for as long as it takes
 // to use them.
 //
-// Cost: 4 bytes a row and those of its columns, rounded up to 4; and some 2^18 rows at a time.
+// Cost: 4 bytes a row and those of its columns, rounded up to 4, besides the columns that are
+// sorted into.
 #pragma once
 
 #include <algorithm>
@@ -51,9 +52,13 @@ public:
     [[nodiscard]] std::size_t rows_of(std::size_t near) const {
         return near_starts_[near + 1] - near_starts_[near];
     }
+    [[nodiscard]] std::size_t rows() const { return near_starts_.back(); }  // of all
     // Copies the rows of one to columns that have room for them. Returns where each of its groups
     // starts in them.
     [[nodiscard]] GroupStarts sort(std::size_t near, const std::vector<std::byte*>& columns) const;
+    // The same on several threads, for one that has many rows.
+    [[nodiscard]] GroupStarts sort(std::size_t near, const std::vector<std::byte*>& columns,
+                                   Poll poll) const;
 
     // Several at a time. Moves on to the next ones; false if there are none with rows.
     [[nodiscard]] bool next();
@@ -65,9 +70,13 @@ public:
 private:
     // Packs n rows into their neighbourhoods.
     void pack(std::size_t row, std::size_t n, const std::byte* const* from);
-    // From a row of the columns on; sets the starts of all groups of the neighbourhood.
-    void sort(std::size_t near, const std::vector<std::byte*>& columns, std::size_t from_row,
-              std::size_t* starts) const;
+    [[nodiscard]] std::size_t groups_of(std::size_t near) const {
+        return std::min(first_group(near + 1), groups_.size) - first_group(near);
+    }
+    // From a row of the columns on, so many rows at a time; sets the starts of all groups.
+    void sort_chunks(std::size_t near, const std::vector<std::byte*>& columns, std::size_t from_row,
+                     std::size_t* starts, std::size_t chunk, std::size_t workers, Poll poll) const;
+
     GroupCodes groups_;
     std::vector<std::size_t> value_bytes_, written_bytes_;
     std::size_t rows_, row_bytes_, at_once_, chunk_ = 1, workers_ = 1;
