@@ -70,13 +70,15 @@ private:
     [[nodiscard]] const State* besides(std::size_t group) const {
         return group < besides_.size() ? besides_[group].get() : nullptr;
     }
-    // On several threads, since what is asked of a group is far from the others.
+    // Calls visit(group, part) for those that have one, on several threads: they are far apart.
     template <class Visit>
-    void for_each_group(const Visit& visit) const {
+    void for_each_besides(const Visit& visit) const {
         constexpr std::size_t chunk = 1024;
-        (void)for_each_chunk(size(), chunk, workers_for(size(), 4 * chunk), nullptr,
-                             [&](std::size_t, std::size_t begin, std::size_t end) {
-                                 for (std::size_t i = begin; i < end; ++i) visit(i);
+        (void)for_each_chunk(besides_.size(), chunk, workers_for(besides_.size(), 4 * chunk),
+                             nullptr, [&](std::size_t, std::size_t begin, std::size_t end) {
+                                 for (std::size_t i = begin; i < end; ++i) {
+                                     if (besides_[i]) visit(i, *besides_[i]);
+                                 }
                                  return true;
                              });
     }
@@ -119,19 +121,15 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::counts() const {
     std::vector<std::uint64_t> counts(size());
-    for_each_group([&](std::size_t group) {
-        counts[group] = rows_in_cells(group);
-        if (const State* const part = besides(group)) counts[group] += part->count();
-    });
+    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i);
+    for_each_besides([&](std::size_t i, const State& part) { counts[i] += part.count(); });
     return counts;
 }
 
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::omitted() const {
     std::vector<std::uint64_t> omitted = omitted_;
-    for_each_group([&](std::size_t group) {
-        if (const State* const part = besides(group)) omitted[group] += part->omitted();
-    });
+    for_each_besides([&](std::size_t i, const State& part) { omitted[i] += part.omitted(); });
     return omitted;
 }
 
