@@ -7,41 +7,14 @@
 #include <optional>
 #include <utility>
 
-#include "calibrant/assessment.hpp"
-#include "calibrant/calibration.hpp"
+#include "calibrant/add_events.hpp"
 #include "calibrant/grouped_events.hpp"
-#include "calibrant/means.hpp"
-#include "calibrant/score_table.hpp"
-#include "calibrant/scorecard.hpp"
-#include "calibrant/spiegelhalter.hpp"
 #include "event_inputs.hpp"
 #include "grouped_runs.hpp"
 #include "unlocked.hpp"
 
 namespace calibrant::bindings {
 namespace {
-
-// How each accumulator takes in events.
-ScoredRows binary_or_top_label(const Events& events) {
-    return {events, events.is_matrix ? Scoring::top_label : Scoring::binary};
-}
-void add_events(ScoreSums& part, const Events& events, Poll poll) { part.update(events, 0, poll); }
-void add_events(RiskProfile& part, const Events& events, Poll poll) {
-    part.update(events, 0, poll);
-}
-void add_events(Scorecard& part, const Events& events, Poll poll) { part.update(events, 0, poll); }
-void add_events(Reliability& part, const Events& events, Poll poll) {
-    part.update(binary_or_top_label(events), 0, poll);
-}
-void add_events(Spiegelhalter& part, const Events& events, Poll poll) {
-    part.update(binary_or_top_label(events), 0, poll);
-}
-void add_events(ScoreTable& part, const Events& events, Poll poll) {
-    part.update(binary_or_top_label(events), 0, poll);
-}
-void add_events(Assessment& part, const Events& events, Poll poll) {
-    part.update({events, Scoring::pairs, 0, part.q_lim()}, 0, poll);
-}
 
 std::optional<Score> score_of(const ScoreSums& parameters, const std::string& name) {
     std::optional<Score> found;
@@ -56,8 +29,8 @@ std::vector<double> means_of(const GroupedParts<ScoreSums>& parts, Score score) 
     constexpr std::size_t chunk = 1024;
     std::vector<double> means(parts.size());
     const auto mean = [&](std::size_t group) {
-        if (const auto* cell = parts.only_cell(group)) {
-            return CellLayout<ScoreSums>::mean(*cell, score);
+        if (const CellWords* const cells = parts.only_cells(group)) {
+            return CellLayout<ScoreSums>::mean(cells, score);
         }
         const ScoreSums sums = parts.group(group);
         return sums.has_weight() ? sums.mean(score) : std::numeric_limits<double>::quiet_NaN();

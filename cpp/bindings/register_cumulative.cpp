@@ -73,8 +73,7 @@ void register_cumulative(py::module_& m) {
                 if (y_true.is_none()) throw py::type_error("y_true must be an array, got None");
                 const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
                 const Events& events = inputs.events();
-                const ScoredRows rows{events,
-                                      events.is_matrix ? Scoring::top_label : Scoring::binary};
+                const ScoredRows rows = binary_or_top_label(events);
                 const std::uint64_t rows_before = self.count() + self.omitted();
                 update_aside(self, inputs.n_values(), [&](Spiegelhalter& batch) {
                     batch.update(rows, rows_before, poll_signals);

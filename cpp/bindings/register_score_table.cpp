@@ -76,8 +76,7 @@ void register_score_table(py::module_& m) {
                 if (events.y_true == nullptr) {
                     throw py::type_error("y_true must be an array, got None");
                 }
-                const ScoredRows rows{events,
-                                      events.is_matrix ? Scoring::top_label : Scoring::binary};
+                const ScoredRows rows = binary_or_top_label(events);
                 const std::uint64_t rows_before = self.count() + self.omitted();
                 update_aside(self, inputs.n_values(), [&](ScoreTable& batch) {
                     batch.update(rows, rows_before, poll_signals);

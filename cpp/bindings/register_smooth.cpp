@@ -26,7 +26,7 @@ void register_smooth(py::module_& m) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const Events& events = inputs.events();
             if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
-            const ScoredRows rows{events, events.is_matrix ? Scoring::top_label : Scoring::binary};
+            const ScoredRows rows = binary_or_top_label(events);
             return run_unlocked(inputs.n_values(), [&] {
                 const SmoothResiduals residuals(rows, scale, poll_signals);
                 return bandwidth ? residuals.error(*bandwidth) : residuals.error();

@@ -160,10 +160,11 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
 }
 
 PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const RowsByGroup& rows,
-                                         Poll poll) {
-    return parts_by_workers<AssessmentWorker>(empty, rows, poll, [&](const Events& events) {
+                                         Poll poll, const SetAside& aside) {
+    const auto rows_of = [&](const Events& events) {
         return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
-    });
+    };
+    return parts_by_workers<AssessmentWorker>(empty, rows, poll, rows_of, aside);
 }
 
 void Assessment::merge(const Assessment& other) {

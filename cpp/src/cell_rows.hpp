@@ -44,7 +44,7 @@ public:
     [[nodiscard]] static bool fits(std::size_t) { return true; }
     [[nodiscard]] static const std::uint32_t* bins() { return nullptr; }
 
-    bool make(CellWords<8>* words) {
+    bool make(CellWords* words) {
         terms_.look_at(block_);
         terms_.true_class(q_lim_, q_);
         if (scores_.has(Score::log)) {
@@ -52,15 +52,15 @@ public:
         } else {
             std::fill_n(q_, block_.n, 1.0);  // zeros count for the log score only
         }
-        const bool all = scores_.has(Score::brier) && scores_.has(Score::spherical);
-        if (!events_.is_matrix && all) {
-            loops().of_binary(block_.p.data(), block_.label, q_, high_[1], low_[1], block_.n,
-                              words);
+        const bool spherical = scores_.has(Score::spherical);
+        if (!events_.is_matrix && scores_.has(Score::brier)) {
+            const auto of = spherical ? loops().of_binary_spherical : loops().of_binary;
+            of(block_.p.data(), block_.label, q_, high_[1], low_[1], block_.n, words);
             return false;
         }
         if (scores_.has(Score::brier)) terms_.brier(high_[0], low_[0]);
-        if (scores_.has(Score::spherical)) terms_.spherical(high_[2], low_[2]);
-        const double* const high[] = {high_[0], high_[1], high_[2]};
+        if (spherical) terms_.spherical(high_[2], low_[2]);
+        const double* const high[] = {high_[0], high_[1], spherical ? high_[2] : nullptr};
         const double* const low[] = {low_[0], low_[1], low_[2]};
         loops().of_scores(high, low, block_.label, q_, block_.n, words);
         return false;
@@ -68,11 +68,12 @@ public:
 
     // Of more than two classes, in further cells; before the words are added, so that none is left
     // behind in a group whose rows have been moved.
-    void count_classes(const std::int64_t* first, CellWords<8>* cells) const {
+    void count_classes(const std::int64_t* first, CellWords* cells) const {
         if (events_.n_classes() <= 2) return;
+        const std::int64_t before = scores_.has(Score::spherical) ? 2 : 1;
         for (std::size_t i = 0; i < block_.n; ++i) {
             const std::int64_t label = block_.label[i];
-            if (first[i] >= 0) ++cells[first[i] + 1 + label / 8].at[label % 8];
+            if (first[i] >= 0) ++cells[first[i] + before + label / 4].at[label % 4];
         }
     }
 
@@ -103,17 +104,13 @@ public:
     }
     [[nodiscard]] static const std::uint32_t* bins() { return nullptr; }
 
-    bool make(CellWords<8>* words) { return loops().of_risk(block_.q, block_.n, words); }
+    bool make(CellWords* words) { return loops().of_risk(block_.q, block_.n, words); }
 
 private:
     double q_lim_;
     const Events& events_;
     EventBlock block_;
 };
-
-ScoredRows binary_or_top_label(const Events& events) {
-    return {events, events.is_matrix ? Scoring::top_label : Scoring::binary};
-}
 
 template <>
 class CellRows<Spiegelhalter> {
@@ -135,7 +132,7 @@ public:
     }
     [[nodiscard]] static const std::uint32_t* bins() { return nullptr; }
 
-    bool make(CellWords<4>* words) {
+    bool make(CellWords* words) {
         return loops().of_spiegelhalter(block_.score(), block_.hit(), block_.n(), words);
     }
 
@@ -161,7 +158,7 @@ public:
     }
     [[nodiscard]] const std::uint32_t* bins() const { return bin_; }
 
-    bool make(CellWords<4>* words) {
+    bool make(CellWords* words) {
         bins_.locate(block_.score(), block_.n(), bin_);
         return loops().of_bins(block_.score(), block_.hit(), block_.n(), words);
     }

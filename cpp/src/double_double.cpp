@@ -7,12 +7,6 @@
 namespace calibrant {
 namespace {
 
-DoubleDouble two_sum(double a, double b) {
-    const double sum = a + b;
-    const double b_part = sum - a;
-    return {sum, (a - (sum - b_part)) + (b - b_part)};
-}
-
 DoubleDouble two_product(double a, double b) {
     const double product = a * b;
     return {product, std::fma(a, b, -product)};

@@ -20,7 +20,8 @@ public:
         : sums_(total.parameters()),
           events_(events),
           groups_(groups),
-          rows_(total.parameters(), events) {}
+          rows_(total.parameters(), events),
+          per_row_(CellLayout<State>::per_row(total.parameters())) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         if (sums_.size() == 0) make_room();
@@ -51,8 +52,6 @@ public:
     }
 
 private:
-    using Words = typename CellLayout<State>::Words;
-
     // By the thread itself: to set so much memory to zero takes its time.
     void make_room() {
         sums_.set_columns(CellLayout<State>::columns(events_));
@@ -107,15 +106,12 @@ private:
     }
 
     void add_words(std::size_t n) {
-        Words* const cells = sums_.cells();
+        CellWords* const cells = sums_.cells();
+        const auto add_rows = per_row_ == 1 ? loops().add : loops().add_pairs;
         for (std::size_t done = 0; done < n;) {
-            if constexpr (sizeof(Words) == sizeof(CellWords<8>)) {
-                done += loops().add_8(words_ + done, cell_ + done, n - done, cells);
-            } else {
-                done += loops().add_4(words_ + done, cell_ + done, n - done, cells);
-            }
+            done += add_rows(words_ + per_row_ * done, cell_ + done, n - done, cells);
             const std::int64_t last = cell_[done - 1];
-            if (last >= 0 && rows_of_cell(cells[last].at[0]) == most_cell_rows) {
+            if (last >= 0 && rows_of_cell(cells[last]) == most_cell_rows) {
                 sums_.spill(static_cast<std::size_t>(last) / sums_.cells_per_group());
             }
         }
@@ -126,7 +122,8 @@ private:
     const Events& events_;
     const GroupCodes& groups_;
     CellRows<State> rows_;
-    Words words_[most_cell_block];
+    std::size_t per_row_;
+    alignas(64) CellWords words_[2 * most_cell_block];
     std::int64_t cell_[most_cell_block + cells_ahead] = {};
 };
 

@@ -332,13 +332,17 @@ void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
 }
 
 PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const RowsByGroup& rows,
-                                         Poll poll) {
-    return parts_by_workers<ScoreTableWorker>(empty, rows, poll, [](const Events& events) {
-        return ScoredRows{events, events.is_matrix ? Scoring::top_label : Scoring::binary};
-    });
+                                         Poll poll, const SetAside& aside) {
+    return parts_by_workers<ScoreTableWorker>(empty, rows, poll, binary_or_top_label, aside);
 }
 
 ScoreTable::Cell& ScoreTable::at(std::uint32_t cell) { return cells_[cell]; }
+
+bool ScoreTable::is_worth_all(std::size_t added) const {
+    const std::size_t listed = cells_.size() + added;
+    if (dense() || listed <= always_listed) return false;
+    return listed > most_listed || cells_.size() > most_copied * added;
+}
 
 void ScoreTable::make_dense() {
     if (dense()) return;
@@ -356,7 +360,7 @@ void ScoreTable::merge_cells(const std::vector<Cell>& cells) {
         cells_ = cells;
         return;
     }
-    if (!dense() && cells_.size() + cells.size() > most_listed) make_dense();
+    if (is_worth_all(cells.size())) make_dense();
     if (dense()) {
         for (const Cell& cell : cells) at(cell.cell).merge(cell);
         return;

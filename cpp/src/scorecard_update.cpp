@@ -146,20 +146,27 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
     check_classes(events);
     ScoreTable added;
     if (table_) {
-        const Scoring scoring = events.is_matrix ? Scoring::top_label : Scoring::binary;
-        added.update({events, scoring}, rows_before, poll);
+        added.update(binary_or_top_label(events), rows_before, poll);
     }
     update_by_workers<ScorecardWorker>(*this, events, events, rows_before, poll);
     if (table_) table_->merge(added);
 }
 
-PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows,
-                                        Poll poll) {
+PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows, Poll poll,
+                                        const SetAside& aside) {
     check_classes(rows.events());
-    auto cards = parts_by_workers<ScorecardWorker>(empty.without_table(), rows, poll,
-                                                   [](const Events& events) { return events; });
+    std::vector<std::uint8_t> is_aside(rows.together().groups());
+    const SetAside cards_aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+        return (is_aside[of.group] = aside && aside(memory, of)) != 0;
+    };
+    auto cards = parts_by_workers<ScorecardWorker>(
+        empty.without_table(), rows, poll, [](const Events& events) { return events; },
+        cards_aside);
     if (!empty.table_) return cards;
-    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll);
+    const SetAside tables_aside = [&](const RowsByGroup::Memory&, const RowsOfGroup& of) {
+        return is_aside[of.group] != 0;
+    };
+    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll, tables_aside);
     constexpr std::size_t chunk = 1024;  // their memory is far apart
     (void)for_each_chunk(cards.size(), chunk, workers_for(cards.size(), chunk), poll,
                          [&](std::size_t, std::size_t begin, std::size_t end) {

@@ -10,6 +10,13 @@ struct DoubleDouble {
     double high = 0.0, low = 0.0;  // |low| at most half an ulp of high
 };
 
+// a + b, exactly.
+[[nodiscard]] inline DoubleDouble two_sum(double a, double b) {
+    const double sum = a + b;
+    const double b_part = sum - a;
+    return {sum, (a - (sum - b_part)) + (b - b_part)};
+}
+
 DoubleDouble operator+(DoubleDouble a, DoubleDouble b);
 DoubleDouble operator-(DoubleDouble a, DoubleDouble b);
 DoubleDouble operator*(DoubleDouble a, DoubleDouble b);

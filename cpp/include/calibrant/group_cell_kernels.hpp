@@ -7,17 +7,23 @@
 namespace calibrant {
 
 // What a row adds to the cell of its group, and a cell itself: integers, of which the first counts
-// rows in its lower bits. All fit while a cell has less than 2 most_cell_rows of them.
-template <std::size_t n>
-struct alignas(n * sizeof(std::uint64_t)) CellWords {
-    std::uint64_t at[n];
+// rows in its lowest bits. All fit while a cell has less than 2 most_cell_rows of them. A row may
+// add to two neighbouring cells; then the first one counts it.
+struct alignas(4 * sizeof(std::uint64_t)) CellWords {
+    std::uint64_t at[4];
 };
 inline constexpr std::uint64_t most_cell_rows = std::uint64_t{1} << 11;
-inline constexpr int row_bits = 16;    // of the first word; the others are for another sum
-inline constexpr int upper_half = 32;  // of a word that counts two things
+inline constexpr int count_bits = 12;  // of a count of rows, below another sum in the same word
 
-[[nodiscard]] constexpr std::uint64_t rows_of_cell(std::uint64_t first_word) {
-    return first_word & ((std::uint64_t{1} << row_bits) - 1);
+// The count in the bits from `from` on, and the signed sum above them.
+[[nodiscard]] constexpr std::uint64_t count_in(std::uint64_t word, int from = 0) {
+    return (word >> from) & ((std::uint64_t{1} << count_bits) - 1);
+}
+[[nodiscard]] constexpr std::int64_t sum_above(std::uint64_t word, int counts) {
+    return static_cast<std::int64_t>(word) >> (counts * count_bits);
+}
+[[nodiscard]] constexpr std::uint64_t rows_of_cell(const CellWords& cell) {
+    return count_in(cell.at[0]);
 }
 
 // Rows between asking for a cell and using it: as long as the memory takes. Loops that add rows to
@@ -28,27 +34,29 @@ inline constexpr std::size_t cells_ahead = 24;
 inline constexpr std::size_t most_cell_block = 128;
 
 struct GroupCellKernels {
-    // Terms on grids of kernels.hpp as multiples: of each score the high and the low part, after
-    // the rows and, in the upper half, those of label 1, and after the rows with q = 0.
+    // Terms on grids of kernels.hpp as multiples, the high and the low part of each: rows below the
+    // Brier score, those of label 1 and those with q = 0 below the log score. If there is a
+    // spherical score, which may be null, each row has a second cell with it.
     void (*of_scores)(const double* const* high, const double* const* low,
-                      const std::int32_t* label, const double* q, std::size_t n,
-                      CellWords<8>* words);
-    // The same of y_proba of shape (n,), with terms that are found on the way.
+                      const std::int32_t* label, const double* q, std::size_t n, CellWords* words);
+    // The same of y_proba of shape (n,), with terms that are found on the way; the second has the
+    // spherical score.
     void (*of_binary)(const double* p, const std::int32_t* label, const double* q,
                       const double* log_high, const double* log_low, std::size_t n,
-                      CellWords<8>* words);
-    // Of q, log q and q^(-2/3) as RiskBlock has them, after the rows and those with q = 0, which
-    // have no terms. Returns whether some q is positive but below least_gridded; its words mean
-    // nothing.
-    bool (*of_risk)(const double* q, std::size_t n, CellWords<8>* words);
-    // Rows and, above row_bits, the high part of the variance on the score_grid, its low part, then
-    // both of the excess: half a line of the cache. Returns whether some row is fine; its words
-    // mean nothing.
+                      CellWords* words);
+    void (*of_binary_spherical)(const double* p, const std::int32_t* label, const double* q,
+                                const double* log_high, const double* log_low, std::size_t n,
+                                CellWords* words);
+    // Rows, those with q = 0, and q; in a second cell log q and q^(-2/3), all as RiskBlock has
+    // them, where a q of 0 has no terms. Returns whether some q is positive but below
+    // least_gridded; its words mean nothing.
+    bool (*of_risk)(const double* q, std::size_t n, CellWords* words);
+    // Rows below the high part of the variance on the score_grid, its low part, then both of the
+    // excess. Returns whether some row is fine; its words mean nothing.
     bool (*of_spiegelhalter)(const double* p, const std::int32_t* hit, std::size_t n,
-                             CellWords<4>* words);
-    // Rows and hits, and the score in units of 2^-40 and 2^-80. Returns as of_risk does.
-    bool (*of_bins)(const double* score, const std::int32_t* hit, std::size_t n,
-                    CellWords<4>* words);
+                             CellWords* words);
+    // Rows, hits, and the score in units of 2^-40 and 2^-80. Returns as of_risk does.
+    bool (*of_bins)(const double* score, const std::int32_t* hit, std::size_t n, CellWords* words);
 
     // code[i] per_group + bin[i], or negative where the code is; a null bin stands for zeros.
     // Returns the largest code, or -1.
@@ -56,10 +64,11 @@ struct GroupCellKernels {
                              std::int64_t per_group, std::int64_t* cell);
     // Adds words[i] to cells[cell[i]], if that is not negative, for i = 0, 1, ... until a cell has
     // most_cell_rows. Returns how many were looked at.
-    std::size_t (*add_8)(const CellWords<8>* words, const std::int64_t* cell, std::size_t n,
-                         CellWords<8>* cells);
-    std::size_t (*add_4)(const CellWords<4>* words, const std::int64_t* cell, std::size_t n,
-                         CellWords<4>* cells);
+    std::size_t (*add)(const CellWords* words, const std::int64_t* cell, std::size_t n,
+                       CellWords* cells);
+    // The same of rows with two cells each, which go to cells[cell[i]] and the next.
+    std::size_t (*add_pairs)(const CellWords* words, const std::int64_t* cell, std::size_t n,
+                             CellWords* cells);
 };
 
 }  // namespace calibrant

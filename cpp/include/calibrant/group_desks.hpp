@@ -15,6 +15,11 @@
 
 namespace calibrant {
 
+// Rows [begin, end) of a memory, all those of a group in a batch.
+struct RowsOfGroup {
+    std::size_t group, begin, end;
+};
+
 // A Source has together(), which has read all rows, and a class Memory, made from (source, rows)
 // with room for so many rows and columns() to copy them to. rows_of(memory) is what a Worker is
 // made from, as for parts_by_workers.
@@ -27,13 +32,18 @@ public:
     Desk& operator=(const Desk&) = delete;
     ~Desk() = default;
 
-    // Adds the groups of a neighbourhood; false if a row is bad.
+    // Adds the groups of a neighbourhood but those set aside; false if a row is bad.
+    template <class Aside>
     [[nodiscard]] bool add(const RowsTogether& together, std::size_t near,
-                           PartsOfGroups<Part>& parts) {
+                           PartsOfGroups<Part>& parts, const Aside& aside) {
         const GroupStarts starts = together.sort(near, memory_.columns());
         const std::size_t first = together.first_group(near);
         for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
             if (starts[i] == starts[i + 1]) continue;
+            if constexpr (!std::is_null_pointer_v<Aside>) {
+                const RowsOfGroup rows{first + i, starts[i], starts[i + 1]};
+                if (aside && aside(memory_, rows)) continue;
+            }
             if (!worker_.add(starts[i], starts[i + 1])) return false;
             parts[first + i] = std::make_unique<Part>(worker_.take());
         }
@@ -47,12 +57,14 @@ private:
 };
 
 // `worth` rows are worth a thread. parts_of(rows, starts) takes in the groups of a neighbourhood on
-// all threads; refuse() must throw if there is a bad row.
-template <class Worker, class Part, class Source, class RowsOf, class PartsOf, class Refuse>
+// all threads; refuse() must throw if there is a bad row. Groups need no accumulator where
+// aside(memory, rows) says so.
+template <class Worker, class Part, class Source, class RowsOf, class PartsOf, class Refuse,
+          class Aside = std::nullptr_t>
 [[nodiscard]] PartsOfGroups<Part> parts_by_desks(const Part& empty, const Source& source,
                                                  const RowsOf& rows_of, std::size_t worth,
                                                  const PartsOf& parts_of, const Refuse& refuse,
-                                                 Poll poll) {
+                                                 Poll poll, const Aside& aside = nullptr) {
     using OfThread = Desk<Worker, Part, Source, RowsOf>;
     // Nobody can interrupt a thread before it is done with a neighbourhood.
     constexpr std::size_t most_rows = std::size_t{1} << 21;
@@ -75,7 +87,7 @@ template <class Worker, class Part, class Source, class RowsOf, class PartsOf, c
             if (together.rows_of(near) == 0 || is_large(near)) return true;
             std::unique_ptr<OfThread>& desk = desks[worker];
             if (!desk) desk = std::make_unique<OfThread>(empty, source, room, rows_of);
-            return desk->add(together, near, parts);
+            return desk->add(together, near, parts, aside);
         });
     if (failed != npos) refuse();
     desks.clear();

@@ -11,6 +11,7 @@
 #include "calibrant/grouped_scores.hpp"
 #include "calibrant/parallel.hpp"
 #include "calibrant/rows_by_group.hpp"
+#include "calibrant/waiting_rows.hpp"
 
 namespace calibrant {
 
@@ -32,7 +33,17 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
         constexpr auto keep = std::is_same_v<State, RiskProfile> ? RowsByGroup::Keep::truth
                                                                  : RowsByGroup::Keep::outcome;
         const RowsByGroup rows(these, keep, of_these, rows_before, poll);
-        if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
+        if constexpr (rows_wait<State>) {
+            parts.grow_to(groups.size);
+            const bool may_wait = !these.is_matrix && these.sample_weight == nullptr;
+            const SetAside aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+                const std::size_t n = of.end - of.begin;
+                if (!may_wait || n > WaitingRows::most) return false;
+                return parts.wait(
+                    of.group, WaitingRows::of(memory.p() + of.begin, memory.label() + of.begin, n));
+            };
+            parts.add(parts_by_group(parts.parameters(), rows, poll, aside));
+        } else if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {
             parts.add(parts_by_group(parts.parameters(), rows, poll));
         } else {
             parts.add(parts_by_group(parts.parameters(), rows, poll, update));

@@ -1,5 +1,6 @@
 // One accumulator for each of many groups: in cells (group_cells.hpp) as far as there are such and
-// rows fit in, besides as the accumulator itself. What a group holds is the same as an accumulator
+// rows fit in, as rows that wait to be added (waiting_rows.hpp) where accumulators are large,
+// besides as the accumulator itself. What a group holds is the same as an accumulator
 // of its rows alone would hold, to the last bit.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -17,6 +19,7 @@
 #include "calibrant/group_cells.hpp"
 #include "calibrant/large_pages.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/waiting_rows.hpp"
 
 namespace calibrant {
 
@@ -26,7 +29,6 @@ public:
     // By group; null where there are no rows.
     using Parts = std::vector<std::unique_ptr<State>>;
     using Layout = CellLayout<State>;
-    using Words = typename Layout::Words;
 
     // No groups yet, each to be as `parameters` without rows.
     explicit GroupedParts(const State& parameters) : parameters_(parameters.empty()) {}
@@ -41,8 +43,8 @@ public:
     [[nodiscard]] State group(std::size_t index) const;
     [[nodiscard]] std::vector<std::uint64_t> counts() const;
     [[nodiscard]] std::vector<std::uint64_t> omitted() const;
-    // All that the group holds, if that is the first of its cells; else null.
-    [[nodiscard]] const Words* only_cell(std::size_t group) const;
+    // Its cells, if the group holds nothing else; else null.
+    [[nodiscard]] const CellWords* only_cells(std::size_t group) const;
 
     // Adds parts[i] to group first + i, and the group if there is none.
     void add(Parts parts, std::size_t first = 0);
@@ -58,13 +60,16 @@ public:
     void make_cells();
     void grow_to(std::size_t groups);
     [[nodiscard]] std::size_t cells_per_group() const { return per_group_; }
-    [[nodiscard]] Words* cells() { return cells_.data(); }
+    [[nodiscard]] CellWords* cells() { return cells_.data(); }
     [[nodiscard]] std::uint64_t& omitted_in(std::size_t group) { return omitted_[group]; }
     // Moves what the cells of a group hold to the accumulator besides.
     void spill(std::size_t group);
+    // Sets the rows that wait, if there are such; of several groups at the same time. Returns
+    // whether there are.
+    bool wait(std::size_t group, std::optional<WaitingRows> rows);
 
 private:
-    [[nodiscard]] const Words* cells_of(std::size_t group) const {
+    [[nodiscard]] const CellWords* cells_of(std::size_t group) const {
         return cells_.data() + group * per_group_;
     }
     [[nodiscard]] const State* besides(std::size_t group) const {
@@ -85,12 +90,22 @@ private:
     [[nodiscard]] std::uint64_t rows_in_cells(std::size_t group) const;
     [[nodiscard]] static std::size_t columns_of(const State& state);
     void add_cells(const GroupedParts& other, std::size_t from, std::size_t to);
+    [[nodiscard]] bool has_waiting(std::size_t group) const {
+        return group < waiting_.size() && !waiting_[group].empty();
+    }
+    // Throws, as merging does, if the rows do not fit the accumulator.
+    void check_fit(const WaitingRows& rows, const State& state) const;
+    void check_waiting(const GroupedParts& other, const std::vector<std::size_t>& places) const;
+    void add_waiting(const GroupedParts& other, const std::vector<std::size_t>& places);
+    // Moves the rows that wait to the accumulator besides.
+    void take_in(std::size_t group);
 
     State parameters_;
     std::size_t columns_ = 0, per_group_ = 0;
-    std::vector<Words, LargePages<Words>> cells_;  // per_group_ for each group
-    std::vector<std::uint64_t> omitted_;           // rows that the cells would have had
-    Parts besides_;                                // maybe fewer than groups
+    std::vector<CellWords, LargePages<CellWords>> cells_;  // per_group_ for each group
+    std::vector<std::uint64_t> omitted_;                   // rows that the cells would have had
+    Parts besides_;                                        // maybe fewer than groups
+    std::vector<WaitingRows> waiting_;                     // where rows wait, for each group
 };
 
 template <class State>
@@ -100,7 +115,8 @@ GroupedParts<State>::GroupedParts(const GroupedParts& other)
       per_group_(other.per_group_),
       cells_(other.cells_),
       omitted_(other.omitted_),
-      besides_(other.besides_.size()) {
+      besides_(other.besides_.size()),
+      waiting_(other.waiting_) {
     for (std::size_t i = 0; i < besides_.size(); ++i) {
         if (other.besides_[i]) besides_[i] = std::make_unique<State>(*other.besides_[i]);
     }
@@ -112,7 +128,7 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
     if constexpr (Layout::exists) {
         const std::size_t with_rows = per_group_ == 0 ? 0 : Layout::with_rows(per_group_);
         for (std::size_t k = 0; k < with_rows; ++k) {
-            rows += rows_of_cell(cells_of(group)[k].at[0]);
+            rows += rows_of_cell(cells_of(group)[k]);
         }
     }
     return rows;
@@ -122,6 +138,7 @@ template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::counts() const {
     std::vector<std::uint64_t> counts(size());
     for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i);
+    for (std::size_t i = 0; i < waiting_.size(); ++i) counts[i] += waiting_[i].size();
     for_each_besides([&](std::size_t i, const State& part) { counts[i] += part.count(); });
     return counts;
 }
@@ -134,7 +151,7 @@ std::vector<std::uint64_t> GroupedParts<State>::omitted() const {
 }
 
 template <class State>
-const typename GroupedParts<State>::Words* GroupedParts<State>::only_cell(std::size_t group) const {
+const CellWords* GroupedParts<State>::only_cells(std::size_t group) const {
     return per_group_ == 0 || besides(group) != nullptr ? nullptr : cells_of(group);
 }
 
@@ -149,7 +166,36 @@ State GroupedParts<State>::group(std::size_t index) const {
             state.merge(held);
         }
     }
+    if constexpr (rows_wait<State>) {
+        if (has_waiting(index)) waiting_[index].add_to(state);
+    }
     return state;
+}
+
+template <class State>
+bool GroupedParts<State>::wait(std::size_t group, std::optional<WaitingRows> rows) {
+    if (rows) waiting_[group] = std::move(*rows);
+    return rows.has_value();
+}
+
+template <class State>
+void GroupedParts<State>::take_in(std::size_t group) {
+    auto state = std::make_unique<State>(this->group(group));
+    besides_[group] = std::move(state);
+    waiting_[group] = {};
+}
+
+template <class State>
+void GroupedParts<State>::check_fit(const WaitingRows& rows, const State& state) const {
+    bool fits = true;
+    if constexpr (requires { state.columns(); }) fits = state.columns() <= 1;
+    if constexpr (requires { state.scores_per_event(); }) {
+        fits = state.scores_per_event() == 0 || state.scores_per_event() == 2;
+    }
+    if (fits) return;
+    State of_rows = parameters_;
+    rows.add_to(of_rows);
+    State(state).merge(of_rows);  // it says why they do not fit
 }
 
 template <class State>
@@ -158,7 +204,7 @@ void GroupedParts<State>::spill(std::size_t group) {
         if (besides_.size() <= group) besides_.resize(group + 1);
         besides_[group] = std::make_unique<State>(this->group(group));
         omitted_[group] = 0;
-        std::fill_n(cells_.data() + group * per_group_, per_group_, Words{});
+        std::fill_n(cells_.data() + group * per_group_, per_group_, CellWords{});
     }
 }
 
@@ -195,6 +241,7 @@ void GroupedParts<State>::grow_to(std::size_t groups) {
     if (groups <= size()) return;
     cells_.resize(groups * per_group_);
     omitted_.resize(groups);
+    if constexpr (rows_wait<State>) waiting_.resize(groups);
 }
 
 template <class State>
@@ -214,9 +261,9 @@ void GroupedParts<State>::add(Parts parts, std::size_t first) {
 
 template <class State>
 void GroupedParts<State>::add_cells(const GroupedParts& other, std::size_t from, std::size_t to) {
-    Words* const mine = cells_.data() + to * per_group_;
+    CellWords* const mine = cells_.data() + to * per_group_;
     for (std::size_t k = 0; k < per_group_; ++k) {
-        const Words& theirs = other.cells_of(from)[k];
+        const CellWords& theirs = other.cells_of(from)[k];
         for (std::size_t i = 0; i < std::size(theirs.at); ++i) mine[k].at[i] += theirs.at[i];
     }
     omitted_[to] += other.omitted_[from];
@@ -238,6 +285,7 @@ void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std
         if (to < besides_.size() && besides_[to]) sum->merge(*besides_[to]);
         merged.emplace_back(to, std::move(sum));
     }
+    if constexpr (rows_wait<State>) check_waiting(other, places);
     set_columns(other.columns_);
     if (other.per_group_ != 0) make_cells();
     grow_to(groups);
@@ -246,6 +294,39 @@ void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std
     for (std::size_t i = 0; other.per_group_ != 0 && i < places.size(); ++i) {
         if (places[i] != npos) add_cells(other, i, places[i]);
     }
+    if constexpr (rows_wait<State>) add_waiting(other, places);
+}
+
+template <class State>
+void GroupedParts<State>::check_waiting(const GroupedParts& other,
+                                        const std::vector<std::size_t>& places) const {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t to = places[i];
+        if (to == npos) continue;
+        const State* const mine = besides(to);
+        const State* const theirs = other.besides(i);
+        if (other.has_waiting(i) && mine != nullptr) check_fit(other.waiting_[i], *mine);
+        if (has_waiting(to) && theirs != nullptr) check_fit(waiting_[to], *theirs);
+    }
+}
+
+template <class State>
+void GroupedParts<State>::add_waiting(const GroupedParts& other,
+                                      const std::vector<std::size_t>& places) {
+    constexpr std::size_t chunk = 16;
+    std::vector<std::size_t> full;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] == npos || !other.has_waiting(i)) continue;
+        WaitingRows& rows = waiting_[places[i]];
+        rows.add(other.waiting_[i]);
+        if (rows.size() > WaitingRows::most) full.push_back(places[i]);
+    }
+    if (!full.empty()) besides_.resize(size());
+    (void)for_each_chunk(full.size(), chunk, workers_for(full.size(), chunk), nullptr,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             for (std::size_t i = begin; i < end; ++i) take_in(full[i]);
+                             return true;
+                         });
 }
 
 template <class State>

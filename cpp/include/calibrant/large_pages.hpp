@@ -2,6 +2,7 @@
 // fewer searches for the page when it is used here and there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -35,7 +36,8 @@ struct LargePages {
 
 private:
     static constexpr std::align_val_t alignment(std::size_t n) {
-        return std::align_val_t{n * sizeof(T) >= page ? page : alignof(T)};
+        constexpr std::size_t line = 64;  // of a cache
+        return std::align_val_t{n * sizeof(T) >= page ? page : std::max(alignof(T), line)};
     }
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -70,6 +71,8 @@ public:
         ~Memory() = default;
         [[nodiscard]] const std::vector<std::byte*>& columns() const { return columns_; }
         [[nodiscard]] const Events& events() const { return events_; }
+        [[nodiscard]] const double* p() const { return p_.data(); }
+        [[nodiscard]] const std::int32_t* label() const { return label_.data(); }
 
     private:
         LargeArray<double> p_, weight_;
@@ -92,6 +95,10 @@ private:
     std::uint64_t rows_before_;
     RowsTogether together_;
 };
+
+// Asked before the rows of a group are added to an accumulator, on several threads: true if they
+// need none.
+using SetAside = std::function<bool(const RowsByGroup::Memory&, const RowsOfGroup&)>;
 
 // Some rows of events: to point to one group after the other.
 class EventView {
@@ -119,7 +126,8 @@ private:
 // rows_of(events) is what a Worker is made from, together with an empty accumulator.
 template <class Worker, class Part, class RowsOf>
 [[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const RowsByGroup& source,
-                                                   Poll poll, const RowsOf& rows_of) {
+                                                   Poll poll, const RowsOf& rows_of,
+                                                   const SetAside& aside = nullptr) {
     const auto of_memory = [&](const RowsByGroup::Memory& memory) {
         return rows_of(memory.events());
     };
@@ -130,18 +138,22 @@ template <class Worker, class Part, class RowsOf>
     };
     return parts_by_desks<Worker>(
         empty, source, of_memory, chunks_per_worker * source.chunk(), by_all_threads,
-        [&] { source.refuse(); }, poll);
+        [&] { source.refuse(); }, poll, aside);
 }
 
-// Of accumulators whose workers take one group after the other.
+// Of accumulators whose workers take one group after the other; null also for what was set aside,
+// which needs not be all that could be.
 [[nodiscard]] PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty,
                                                         const RowsByGroup& rows, Poll poll);
 [[nodiscard]] PartsOfGroups<Assessment> parts_by_group(const Assessment& empty,
-                                                       const RowsByGroup& rows, Poll poll);
+                                                       const RowsByGroup& rows, Poll poll,
+                                                       const SetAside& aside);
 [[nodiscard]] PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty,
-                                                       const RowsByGroup& rows, Poll poll);
+                                                       const RowsByGroup& rows, Poll poll,
+                                                       const SetAside& aside);
 [[nodiscard]] PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty,
-                                                      const RowsByGroup& rows, Poll poll);
+                                                      const RowsByGroup& rows, Poll poll,
+                                                      const SetAside& aside);
 
 // Of others: update(part, events, poll) adds rows to an empty one.
 template <class Part, class Update>

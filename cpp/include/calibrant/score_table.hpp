@@ -5,7 +5,7 @@
 // (n,) it also keeps the generalized means of the probabilities of what happened.
 //
 // All sums are exact: any order of rows, batches and merges gives the same bytes. Memory is
-// O(cells): 2.6 MB where all rows have weight 1, some 15 MB with ordinary weights, more where
+// O(cells): 3.1 MB where all rows have weight 1, some 15 MB with ordinary weights, more where
 // weights span hundreds of orders of magnitude. A table that has seen few cells is a short list,
 // so that small updates are cheap.
 #pragma once
@@ -100,12 +100,14 @@ public:
 private:
     friend class ScoreTableWorker;
 
-    // A longer list of cells becomes an array of all when more is merged into it: merging lists
-    // copies them.
-    static constexpr std::size_t most_listed = 512;
+    // A list of cells becomes an array of all when more is merged into it and it gets longer than
+    // a quarter of all; or, if it is no short one, when it would be copied for the sake of a few.
+    static constexpr std::size_t always_listed = 512, most_listed = n_score_cells / 4;
+    static constexpr std::size_t most_copied = 16;  // cells, for each one that is added
 
     [[nodiscard]] Cell& at(std::uint32_t cell);  // of a dense table
     [[nodiscard]] bool dense() const { return cells_.size() == n_score_cells; }
+    [[nodiscard]] bool is_worth_all(std::size_t added) const;
     void make_dense();
     void merge_cells(const std::vector<Cell>& cells);
     [[nodiscard]] ScoreTable mirrored() const;

@@ -34,15 +34,13 @@
 #include "calibrant/bins.hpp"
 #include "calibrant/bytes.hpp"
 #include "calibrant/calibration.hpp"
-#include "calibrant/group_runs.hpp"
 #include "calibrant/means.hpp"
+#include "calibrant/rows_by_group.hpp"
 #include "calibrant/score_table.hpp"
 #include "calibrant/scores.hpp"
 #include "calibrant/sum.hpp"
 
 namespace calibrant {
-
-class RowsByGroup;
 
 // NaN stands for what is undefined; `reason` then says why.
 struct Estimate {
@@ -104,7 +102,8 @@ private:
     friend class ScorecardScorer;
     friend class ScorecardTally;
     friend class ScorecardReader;
-    friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const RowsByGroup&, Poll);
+    friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const RowsByGroup&, Poll,
+                                                   const SetAside&);
 
     enum Term : std::size_t { q, log_q, power_q, brier, spherical, n_terms };
 

@@ -37,6 +37,10 @@ struct ScoredRows {
     }
 };
 
+[[nodiscard]] inline ScoredRows binary_or_top_label(const Events& events) {
+    return {events, events.is_matrix ? Scoring::top_label : Scoring::binary};
+}
+
 class ScoredBlock {
 public:
     explicit ScoredBlock(const ScoredRows& rows);
