@@ -214,7 +214,7 @@ CONSTRUCTORS = {
     "streaming.Reliability": row(n_bins=COUNT_OR_EDGES),
     "streaming.RiskProfile": row(),
     "streaming.Scorecard": row(),
-    "streaming.Scores": row(),
+    "streaming.Scores": row(scores=Kind(constants(3, None, "brier", [], ["no such name"], ["log", "log"], ["log", None], [["log"]]))),
     "streaming.Vendi": row({"n_features": 2}),
     "streaming.Windowed": row({"factory": streaming.Scores, "every": 10}, rows=ANYTHING, every=TIME, length=TIME, lateness=TIME.without("0"), origin=TIME.without("0", "-1"), keep=NOT_NEGATIVE.without("None")),
     "streaming.Windowed, rows": row({"factory": streaming.Scores, "rows": 10}, rows=COUNT, every=ANYTHING, length=COUNT, lateness=ANYTHING, origin=ANYTHING, keep=NOT_NEGATIVE.without("None")),

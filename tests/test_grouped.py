@@ -169,6 +169,37 @@ def test_metrics_are_those_of_the_results():
         assert grouped.metric("brier_skill_score")[3] == grouped[3].brier_skill_score()
 
 
+def test_scores_that_are_not_kept():
+    rows, groups = event_rows(900, seed=5), np.arange(900) % 7
+    some = Grouped(functools.partial(Scores, scores=("brier", "log")))
+    message = r"no 'spherical': Scores\(scores=\('brier', 'log'\)\) keeps no 'spherical'"
+    with pytest.raises(ValueError, match=message):
+        some.metric("spherical")  # also of no groups
+    full = Grouped(Scores)
+    for grouped in (some, full):
+        grouped.update(**rows, groups=groups)
+    for name in ("brier", "log", "brier_skill_score"):
+        assert some.metric(name).tolist() == full.metric(name).tolist()
+    assert some.worst(3) == full.worst(3)
+    with pytest.raises(ValueError, match=message):
+        some.metric("spherical")
+    with pytest.raises(ValueError, match=message):
+        some.worst(1, "spherical")
+    assert some.result()[3].spherical is None
+    assert some.to_dict()["parameters"]["scores"] == ["brier", "log"]
+    of_log = Grouped(functools.partial(Scores, scores=["log"]))
+    of_log.update([1], [0.5], groups=[0], sample_weight=[0])  # there is no result, either
+    for name in ("brier", "brier_skill_score"):
+        with pytest.raises(ValueError, match=f"no '{name}': .* keeps no 'brier'"):
+            of_log.metric(name)
+    for back in (Grouped.from_bytes(some.to_bytes()), pickle.loads(pickle.dumps(some))):
+        assert back == some
+        assert back.to_bytes() == some.to_bytes()
+        assert repr(back) == repr(some)
+    with pytest.raises(ValueError, match="cannot merge sums of different scores"):
+        some.merge(full)
+
+
 def test_a_log_score_of_zero_and_of_infinity():
     grouped = Grouped(Scores)
     grouped.update([1, 1, 0], [1.0, 0.0, 0.5], groups=["sure", "wrong", "even"])

@@ -89,6 +89,16 @@ KINDS = {
     "scores": (streaming.Scores, event_rows),
     "scores of classes": (streaming.Scores, matrix_rows),
     "weighted scores": (streaming.Scores, weighted_rows),
+    "brier and log": (functools.partial(streaming.Scores, scores=("brier", "log")), event_rows),
+    "brier and log of classes": (
+        functools.partial(streaming.Scores, scores=("brier", "log")),
+        matrix_rows,
+    ),
+    "brier and spherical": (
+        functools.partial(streaming.Scores, scores=("brier", "spherical")),
+        event_rows,
+    ),
+    "log alone": (functools.partial(streaming.Scores, scores=("log",)), event_rows),
     "risk profile": (streaming.RiskProfile, event_rows),
     "clipped risk profile": (functools.partial(streaming.RiskProfile, q_lim=1e-12), saturated_rows),
     "saturated risk profile": (streaming.RiskProfile, saturated_rows),
@@ -126,7 +136,8 @@ KINDS = {
 }
 each_kind = pytest.mark.parametrize(("factory", "make"), KINDS.values(), ids=KINDS)
 CELLS = (
-    "scores", "scores of classes", "risk profile", "saturated risk profile", "reliability",
+    "scores", "scores of classes", "brier and log", "brier and log of classes",
+    "brier and spherical", "log alone", "risk profile", "saturated risk profile", "reliability",
     "saturated reliability", "spiegelhalter", "saturated spiegelhalter",
 )  # fmt: skip
 

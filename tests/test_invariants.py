@@ -99,6 +99,7 @@ METRICS = {
     "scores of 2 classes": Metric(Scores, functools.partial(events, n_classes=2)),
     "scores of 7 classes": Metric(Scores, functools.partial(events, n_classes=7)),
     "scores of 700 classes": Metric(Scores, lambda n: events(n // 40, n_classes=700)),
+    "some scores": Metric(lambda: Scores(scores=["log", "brier"]), events),
     "scores, clipped": Metric(lambda: Scores(q_lim=0.01), events),
     "paired scores": Metric(PairedScores, pairs, multiplied_pairs),
     "paired scores of 3 classes, clipped": Metric(

@@ -6,6 +6,8 @@ The laws of accumulators are in test_invariants.py, what is refused also in test
 from __future__ import annotations
 
 import copy
+import functools
+import itertools
 import math
 import pickle
 import struct
@@ -27,7 +29,7 @@ from calibrant import (
     spherical_score,
 )
 from calibrant._core import _testing
-from calibrant.streaming import Scores
+from calibrant.streaming import Scores, Windowed
 from forged_states import MINUS_ONE, NONE, ONE, every_word_forged
 
 # The worked examples: (y_true, y_proba), Brier score, Brier skill score.
@@ -339,7 +341,97 @@ def test_what_cannot_be_merged():
         log_score([1], [0.5], q_lim="small")
 
 
-STATES = {"empty": Scores(), "binary": summed(), "three": summed(THREE, q_lim=0.125)}
+# Some of the scores
+
+NAMES = ("brier", "log", "spherical")
+SUBSETS = [kept for n in (1, 2, 3) for kept in itertools.combinations(NAMES, n)]
+each_subset = pytest.mark.parametrize("kept", SUBSETS, ids="+".join)
+
+
+@each_subset
+@pytest.mark.parametrize("n_classes", [None, 2, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_that_are_kept_have_the_same_bits(kept, n_classes, weighted):
+    y, p = strategies.nasty_table(3000, n_classes=n_classes)
+    w = np.random.default_rng(1).choice([0.0, 1.0, 0.1, 3e20], 3000) if weighted else None
+    some, full = Scores(scores=kept[::-1], q_lim=1e-9), Scores(q_lim=1e-9)
+    for total in (some, full):
+        total.update(y[:1000], p[:1000], sample_weight=w if w is None else w[:1000])
+        total.update(y[1000:], p[1000:], sample_weight=w if w is None else w[1000:])
+    found, expected = some.result(), full.result()
+    for name in NAMES:
+        assert getattr(found, name) == (getattr(expected, name) if name in kept else None)
+    assert (found.n, found.q_lim) == (expected.n, expected.q_lim)
+    assert some.optimal_constant().tolist() == full.optimal_constant().tolist()
+    if "brier" in kept:
+        assert some.brier_skill_score() == full.brier_skill_score()
+    if kept == NAMES:
+        assert some.to_bytes() == full.to_bytes()
+
+
+@each_subset
+def test_which_scores_are_kept_is_told(kept):
+    total, full = summed(scores=kept[::-1]), summed()
+    assert total.scores == kept
+    some = "" if kept == NAMES else f", scores={kept!r}"
+    assert repr(total) == f"Scores(n=2, q_lim=0.0{some})"
+    view = total.to_dict()
+    assert view["parameters"].get("scores", list(NAMES)) == list(kept)
+    assert [name for name in NAMES if view["result"][name] is not None] == list(kept)
+    assert [name for name in NAMES if f"{name}=" in repr(total.result())] == list(kept)
+    attributes = calibrant.telemetry.attributes(total.result())
+    assert [name for name in NAMES if f"calibrant.{name}" in attributes] == list(kept)
+    text = calibrant.telemetry.prometheus_text(total.result())
+    assert [name for name in NAMES if f"calibrant_{name} " in text] == list(kept)
+    changes = calibrant.drift.drift(total, total).changes
+    assert [change.name for change in changes] == list(kept)
+    if kept != NAMES:
+        for left, right in ((total, full), (full, total)):
+            before = left.to_bytes()
+            with pytest.raises(ValueError, match="cannot merge sums of different scores"):
+                left.merge(right)
+            assert left.to_bytes() == before
+            assert left != right
+    assert Scores(scores=kept).merge(total) == total
+
+
+def test_what_is_not_kept_has_no_skill():
+    for total in (Scores(scores=["log"]), summed(scores=["log"])):
+        with pytest.raises(ValueError, match=r"Scores\(scores=\('log',\)\) keeps no 'brier'"):
+            total.brier_skill_score()
+    with pytest.raises(ValueError, match="at least one row"):
+        Scores(scores=["log"]).result()
+
+
+def test_windows_of_some_scores():
+    by_rows = Windowed(functools.partial(Scores, scores=["spherical"]), rows=2)
+    by_rows.update([1, 0, 1], [0.75, 0.5, 0.25])
+    assert by_rows.windows()[0].result == summed(scores=["spherical"]).result()
+    assert Windowed.from_bytes(by_rows.to_bytes()).total().scores == ("spherical",)
+
+
+@pytest.mark.parametrize(
+    ("scores", "error", "message"),
+    [
+        ("brier", TypeError, "scores must be a sequence of names, got 'brier'"),
+        (None, TypeError, "scores must be a sequence of names, got None"),
+        ([], ValueError, "scores must name one of 'brier', 'log', 'spherical' at least, got none"),
+        (["brier", 3], TypeError, "each of scores must be a str, got 3"),
+        (["crps"], ValueError, "each of scores must be 'brier', 'log' or 'spherical', got 'crps'"),
+        (["log", "brier", "log"], ValueError, "scores must be distinct, found 'log' twice"),
+    ],
+)
+def test_scores_that_are_refused(scores, error, message):
+    with pytest.raises(error, match=message):
+        Scores(scores=scores)
+
+
+STATES = {
+    "empty": Scores(),
+    "binary": summed(),
+    "three": summed(THREE, q_lim=0.125),
+    **{"+".join(kept): summed(THREE, scores=kept) for kept in SUBSETS},
+}
 each_state = pytest.mark.parametrize("total", STATES.values(), ids=STATES)
 
 
@@ -348,6 +440,7 @@ def test_written_and_read_again(total):
     saved = total.to_bytes()
     for back in (
         Scores.from_bytes(saved),
+        calibrant.streaming.restore(saved),
         copy.deepcopy(total),
         pickle.loads(pickle.dumps(total)),
     ):
@@ -399,7 +492,8 @@ def payload_of(kept=7, q_lim=0.0, counts=(1, 1, 0, 0), classes=(ONE, NONE), sums
     ("fields", "message"),
     [
         ({"kept": 8}, "unknown scores"),
-        ({"kept": 3, "sums": (ONE, ONE)}, r"must hold all three, found \['brier', 'log'\]"),
+        ({"kept": 0, "sums": ()}, "must hold one score at least, found none"),
+        ({"kept": 3}, "bytes after its last field"),
         ({"q_lim": 0.5}, "q_lim out of range"),
         ({"q_lim": -0.0}, "q_lim out of range"),
         ({"counts": (3, 1, 0, 0)}, "disagree"),  # columns and classes

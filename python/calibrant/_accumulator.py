@@ -55,6 +55,9 @@ class Accumulator(Saved, Generic[StateT]):
     def _check(cls, state: StateT) -> None:
         """Raise ValueError if the core could have such a state, but this class could not."""
 
+    def _check_metric(self, name: str) -> None:
+        """Raise ValueError if it names a number that this one does not keep, whatever its rows."""
+
     def _parameters(self) -> dict[str, object]:
         """What ``__init__`` was given, for `repr`; read from the state."""
         return {}

@@ -121,7 +121,7 @@ def _plain_side(accumulator: Any, level: float) -> Side:
     if isinstance(accumulator, streaming.Reliability):
         found = {"ece": accumulator.expected_calibration_error()}
     elif isinstance(accumulator, streaming.Scores):
-        found = {name: getattr(result, name) for name in ("brier", "log", "spherical")}
+        found = {name: getattr(result, name) for name in accumulator.scores}
     else:
         found = {name: getattr(result, name) for name in ("decisiveness", "accuracy", "robustness")}
     estimates = {name: Estimate(x, None, None, "none", reason) for name, x in found.items()}

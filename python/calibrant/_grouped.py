@@ -207,6 +207,8 @@ class Grouped(Accumulator[GroupedState]):
 def _metric_of(state: GroupedState, metric: Metric) -> NDArray[np.float64]:
     if not isinstance(metric, str) and not callable(metric):
         raise TypeError(f"metric must be a name, or callable, got {metric!r}")
+    if isinstance(metric, str):
+        state.empty._check_metric(metric)
     with state.lock:
         values = state.parts.values(metric) if isinstance(metric, str) else None
         if values is not None:

@@ -19,6 +19,7 @@ __all__ = [
     "checked_flag",
     "checked_number",
     "checked_numbers",
+    "checked_subset",
     "checked_text",
 ]
 
@@ -74,6 +75,21 @@ def checked_numbers(values: Any, name: str) -> list[float]:
     if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
         raise TypeError(f"{name} must be a sequence of real numbers, got {values!r}")
     return [checked_number(value, name) for value in values]
+
+
+def checked_subset(values: Any, name: str, allowed: Sequence[str]) -> tuple[str, ...]:
+    """Return the names given, one at least and none twice, in the order of those allowed."""
+    if isinstance(values, (str, bytes)) or not hasattr(values, "__iter__"):
+        raise TypeError(f"{name} must be a sequence of names, got {values!r}")
+    one = f"each of {name}"
+    given = [checked_choice(checked_text(value, one), one, allowed) for value in values]
+    if not given:
+        expected = ", ".join(map(repr, allowed))
+        raise ValueError(f"{name} must name one of {expected} at least, got none")
+    twice = [value for value in allowed if given.count(value) > 1]
+    if twice:
+        raise ValueError(f"{name} must be distinct, found {twice[0]!r} twice")
+    return tuple(value for value in allowed if value in given)
 
 
 def checked_text(value: Any, name: str) -> str:

@@ -56,32 +56,39 @@ __all__ = [
 ]
 
 
+#: The names of the scores, in the order in which all list them.
+SCORES = ("brier", "log", "spherical")
+
+#: None if it was not kept; not typed so, or whoever keeps all, the default, would have to ask.
+MaybeFloat = float | Any
+
+
 @dataclass(frozen=True, repr=False)
 class ScoreSummary(Result):
-    """Three proper scores of the same rows.
+    """Proper scores of the same rows.
 
     Attributes
     ----------
-    brier, log, spherical : float
-        As `brier_score`, `log_score` and `spherical_score` give them.
+    brier, log, spherical : float, or None
+        As `brier_score`, `log_score` and `spherical_score` give them; None if the accumulator
+        did not keep it.
     n, n_omitted : int
         Rows taken in, and rows dropped because a value was missing.
     q_lim : float
         For the log score, probabilities were clipped to [q_lim, 1 - q_lim].
     """
 
-    brier: float
-    log: float
-    spherical: float
+    brier: MaybeFloat = None
+    log: MaybeFloat = None
+    spherical: MaybeFloat = None
     n: int = 0
     n_omitted: int = 0
     q_lim: float = 0.0
 
     @classmethod
     def _of(cls, state: _core.ScoreSums) -> ScoreSummary:
-        return cls(
-            state.brier(), state.log(), state.spherical(), state.n, state.n_omitted, state.q_lim
-        )
+        kept = {name: getattr(state, name)() for name in state.scores}
+        return cls(**kept, n=state.n, n_omitted=state.n_omitted, q_lim=state.q_lim)
 
 
 def core_sums(

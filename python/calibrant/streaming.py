@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant import _calibration_errors, _core, assessment, cumulative, means, scores
+from calibrant import _calibration_errors, _core, assessment, cumulative, means
 from calibrant._assessment_bounds import AssessmentBounds, MeanBounds
 from calibrant._bins import bin_edges
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
@@ -28,9 +28,11 @@ from calibrant._refinement import Refinement
 from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
+from calibrant._settings import checked_subset
 from calibrant._state import load, restore
 from calibrant._window import Window
 from calibrant._windowed import Windowed
+from calibrant.scores import SCORES, ScoreSummary, core_sums
 
 __all__ = [
     "Assessment",
@@ -122,6 +124,8 @@ class Scores(EventAccumulator[_core.ScoreSums]):
     ----------
     q_lim : float, 0 <= q_lim < 0.5
         Clip the probabilities of what happened to [q_lim, 1 - q_lim], for the log score only.
+    scores : sequence of {"brier", "log", "spherical"}
+        Which to keep, in any order; no row pays for the others, and results have None for them.
 
     Examples
     --------
@@ -132,15 +136,27 @@ class Scores(EventAccumulator[_core.ScoreSums]):
     ScoreSummary(brier=0.1875, log=0.557992, spherical=0.787632, n=3)
     >>> left.optimal_constant()
     array([0.33333333, 0.66666667])
+    >>> quick = Scores(scores=["brier"])
+    >>> quick.update([1, 0], [0.75, 0.5])
+    >>> quick.result()
+    ScoreSummary(brier=0.15625, n=2)
     """
 
     __slots__ = ()
     _State = _core.ScoreSums
 
-    def __init__(self, *, q_lim: float = 0.0) -> None:
-        self._state = scores.core_sums(brier=True, log=True, spherical=True, q_lim=q_lim)
+    def __init__(
+        self, *, q_lim: float = 0.0, scores: Sequence[str] = ("brier", "log", "spherical")
+    ) -> None:
+        kept = checked_subset(scores, "scores", SCORES)
+        self._state = core_sums(**dict.fromkeys(kept, True), q_lim=q_lim)
 
-    def result(self) -> scores.ScoreSummary:
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """The names of the scores that are kept."""
+        return tuple(self._state.scores)
+
+    def result(self) -> ScoreSummary:
         """Return the scores of the rows so far.
 
         Raises
@@ -148,23 +164,39 @@ class Scores(EventAccumulator[_core.ScoreSums]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        return scores.ScoreSummary._of(self._now())
+        return ScoreSummary._of(self._now())
 
     def optimal_constant(self) -> NDArray[np.float64]:
         """Return the class frequencies, as `calibrant.optimal_constant` of the rows so far."""
         return self._state.class_frequencies()
 
     def brier_skill_score(self) -> float:
-        """Return the skill beyond the class frequencies, as `calibrant.brier_skill_score`."""
+        """Return the skill beyond the class frequencies, as `calibrant.brier_skill_score`.
+
+        Raises
+        ------
+        ValueError
+            If the Brier score is not kept, or the skill is undefined.
+        """
+        self._check_metric("brier_skill_score")
         return self._state.brier_skill(None)
 
     @classmethod
     def _check(cls, state: _core.ScoreSums) -> None:
-        if state.scores != ["brier", "log", "spherical"]:
-            raise ValueError(f"state of Scores must hold all three, found {state.scores}")
+        if not state.scores:
+            raise ValueError("state of Scores must hold one score at least, found none")
+
+    def _check_metric(self, name: str) -> None:
+        score = "brier" if name == "brier_skill_score" else name
+        if score in SCORES and score not in self.scores:
+            raise ValueError(
+                f"there is no {name!r}: Scores(scores={self.scores!r}) keeps no {score!r}"
+            )
 
     def _parameters(self) -> dict[str, object]:
-        return {"q_lim": self._state.q_lim}
+        kept = self.scores
+        some = {} if kept == SCORES else {"scores": kept}
+        return {"q_lim": self._state.q_lim, **some}
 
 
 class Reliability(EventAccumulator[_core.Reliability]):
