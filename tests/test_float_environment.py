@@ -10,7 +10,8 @@ import pytest
 import calibrant
 from bad_input_rows import ACCUMULATORS
 from bad_input_table import ROWS
-from calibrant import _core
+from calibrant import _core, streaming
+from strategies import nasty_table
 from test_bad_input import is_called, outcome, plain
 
 testing = _core._testing
@@ -90,6 +91,33 @@ def test_every_accumulator_has_the_state_of_the_standard_mode(kind, name):
         expected = state()
     with mode(MODES[name]):
         found = state()
+    assert found == expected
+
+
+#: Where rows near an edge depend on how the edge was rounded.
+WITH_BINS = {
+    "Assessment": lambda: streaming.Assessment(7),
+    "Reliability": streaming.Reliability,
+    "Scorecard": streaming.Scorecard,
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("kind", WITH_BINS)
+def test_edges_of_bins_are_those_of_the_standard_mode(kind, name):
+    y, p = nasty_table(1000)
+
+    def states():
+        total = WITH_BINS[kind]()
+        total.update(y, p)
+        back = type(total).from_bytes(total.to_bytes())
+        back.update(y, p)
+        return total.to_bytes(), back.to_bytes(), total.merge(back).to_bytes()
+
+    with mode(STANDARD):
+        expected = states()
+    with mode(MODES[name]):
+        found = states()
     assert found == expected
 
 

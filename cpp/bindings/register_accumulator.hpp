@@ -48,7 +48,7 @@ template <CoreAccumulator T, class Work>
 void update_aside(T& self, std::size_t rows, Work&& work) {
     T batch = self.empty();
     run_unlocked(rows, [&] { work(batch); });
-    self.merge(batch);
+    run_standard([&] { self.merge(batch); });
 }
 
 // A copy of the bytes in a bytes-like object: a copy, because others may write into a
@@ -72,13 +72,18 @@ template <CoreAccumulator T>
 HeldClass<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
     return HeldClass<T>(m, name, doc)
-        .def("merge", &T::merge, "other"_a,
-             "Add the rows of another; this one keeps its parameters.")
+        .def(
+            "merge", [](T& self, const T& other) { run_standard([&] { self.merge(other); }); },
+            "other"_a, "Add the rows of another; this one keeps its parameters.")
         .def(
             "to_bytes", [](const T& self) { return py::bytes(self.to_bytes()); },
             "The state, as canonical bytes.")
         .def_static(
-            "from_bytes", [](const py::object& state) { return restore<T>(copy_bytes(state)); },
+            "from_bytes",
+            [](const py::object& state) {
+                const std::string bytes = copy_bytes(state);
+                return run_standard([&] { return restore<T>(bytes); });
+            },
             "state"_a, "The accumulator whose to_bytes gave these bytes.")
         .def(
             "copy", [](const T& self) { return T(self); },

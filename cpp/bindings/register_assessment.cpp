@@ -94,7 +94,7 @@ void register_assessment(py::module_& m) {
           "whole"_a, "kind"_a);
     register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
         .def(py::init([](std::vector<double> edges, double q_lim) {
-                 return Assessment(Bins(std::move(edges)), q_lim);
+                 return run_standard([&] { return Assessment(Bins(std::move(edges)), q_lim); });
              }),
              "edges"_a, "q_lim"_a)
         .def(

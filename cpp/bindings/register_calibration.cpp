@@ -68,9 +68,10 @@ void register_calibration(py::module_& m) {
     m.def("classwise_errors", &classwise_errors, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "edges"_a, "n_bins"_a, "norm"_a, "debiased"_a);
     register_accumulator<Reliability>(m, "Reliability", "Hits and scores per bin of scores.")
-        .def(
-            py::init([](std::vector<double> edges) { return Reliability(Bins(std::move(edges))); }),
-            "edges"_a)
+        .def(py::init([](std::vector<double> edges) {
+                 return run_standard([&] { return Reliability(Bins(std::move(edges))); });
+             }),
+             "edges"_a)
         .def(
             "update",
             [](Reliability& self, const py::object& y_true, const py::object& y_proba,

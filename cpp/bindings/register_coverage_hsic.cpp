@@ -55,7 +55,7 @@ void register_coverage_hsic(py::module_& m) {
     register_accumulator<CoverageHsic>(m, "CoverageHSIC",
                                        "Widths in boxes, covered and uncovered ones apart.")
         .def(py::init([](double width, double coverage, std::uint64_t max_boxes) {
-                 return CoverageHsic({width, coverage}, max_boxes);
+                 return run_standard([&] { return CoverageHsic({width, coverage}, max_boxes); });
              }),
              "width_bandwidth"_a, "coverage_bandwidth"_a, "max_boxes"_a)
         .def(

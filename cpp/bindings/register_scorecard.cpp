@@ -114,7 +114,10 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
 void register_scorecard(py::module_& m) {
     using namespace py::literals;
     register_accumulator<Scorecard>(m, "Scorecard", "All headline numbers of the same rows.")
-        .def(py::init<std::size_t, double, bool>(), "n_bins"_a, "q_lim"_a, "with_table"_a)
+        .def(py::init([](std::size_t n_bins, double q_lim, bool with_table) {
+                 return run_standard([&] { return Scorecard(n_bins, q_lim, with_table); });
+             }),
+             "n_bins"_a, "q_lim"_a, "with_table"_a)
         .def(
             "update",
             [](Scorecard& self, const py::object& y_true, const py::object& y_proba,
