@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "calibrant/add_events.hpp"
 #include "calibrant/grouped_events.hpp"
@@ -42,6 +44,27 @@ std::vector<double> means_of(const GroupedParts<ScoreSums>& parts, Score score) 
                          });
     return means;
 }
+
+// Merging a group may take as long as so many rows.
+constexpr std::size_t groups_worth = 100;
+
+// While one lives, there is no other for the same flag.
+class Merging {
+public:
+    explicit Merging(bool& flag) : flag_(flag) {
+        if (flag_) {
+            throw std::runtime_error(
+                "a signal handler cannot add rows to groups while rows are being added");
+        }
+        flag_ = true;
+    }
+    Merging(const Merging&) = delete;
+    Merging& operator=(const Merging&) = delete;
+    ~Merging() { flag_ = false; }
+
+private:
+    bool& flag_;
+};
 
 template <class State>
 class PartsOf : public AnyParts {
@@ -99,21 +122,30 @@ public:
     }
     void grow_to(std::size_t n_groups) override { parts_.grow_to(n_groups); }
 
-    void merge(const AnyParts& other, const Places& places) override {
+    bool merge(const AnyParts& other, const Places& places, const py::object& books_before,
+               const py::object& books) override {
         const auto* const alike = dynamic_cast<const PartsOf*>(&other);
         if (alike == nullptr) throw py::type_error("cannot merge groups of another kind");
-        parts_.merge(alike->parts_, {places.data(), places.data() + places.size()});
+        if (!books_.is(books_before)) return false;
+        const Merging alone(is_merging_);
+        const std::vector<std::size_t> to(places.data(), places.data() + places.size());
+        run_unlocked(to.size() * groups_worth,
+                     [&] { parts_.merge(alike->parts_, to, poll_signals); });
+        books_ = books;
+        return true;
     }
     void append(const py::object& group) override { parts_.append(group.cast<const State&>()); }
     [[nodiscard]] std::unique_ptr<AnyParts> empty() const override {
         return std::make_unique<PartsOf>(GroupedParts<State>(parts_.parameters()));
     }
     [[nodiscard]] std::unique_ptr<AnyParts> copy() const override {
-        return std::make_unique<PartsOf>(GroupedParts<State>(parts_));
+        auto copied = std::make_unique<PartsOf>(GroupedParts<State>(parts_));
+        copied->books_ = books_;
+        return copied;
     }
     [[nodiscard]] py::object group(std::size_t index) const override {
         if (index >= parts_.size()) throw py::index_error("no such group");
-        return py::cast(parts_.group(index));
+        return py::cast(run_standard([&] { return parts_.group(index); }));
     }
     [[nodiscard]] py::object means(const std::string& score) const override {
         if constexpr (std::is_same_v<State, ScoreSums>) {

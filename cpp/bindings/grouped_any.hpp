@@ -46,7 +46,11 @@ public:
     // "events", "rows" or "runs": which of the updates is theirs.
     [[nodiscard]] virtual const char* takes() const = 0;
     virtual void grow_to(std::size_t n_groups) = 0;
-    virtual void merge(const AnyParts& other, const Places& places) = 0;
+    // All or nothing, and then `books` become theirs in the same step. Returns whether they did:
+    // not if the books are no longer `books_before`. A signal handler may run meanwhile; if it
+    // merges, too, that is refused.
+    virtual bool merge(const AnyParts& other, const Places& places, const py::object& books_before,
+                       const py::object& books) = 0;
     virtual void append(const py::object& group) = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> empty() const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> copy() const = 0;
@@ -56,6 +60,14 @@ public:
     [[nodiscard]] virtual py::array_t<std::uint64_t> counts() const = 0;
     [[nodiscard]] virtual py::array_t<std::uint64_t> omitted() const = 0;
     [[nodiscard]] virtual std::size_t size() const = 0;
+
+    // What Python knows of all groups together.
+    [[nodiscard]] const py::object& books() const { return books_; }
+    void set_books(const py::object& books) { books_ = books; }
+
+protected:
+    py::object books_ = py::none();
+    bool is_merging_ = false;
 };
 
 // For accumulators with the parameters of a core accumulator; null if the core has no groups of

@@ -215,8 +215,10 @@ void register_grouped(py::module_& m) {
         .def("update_rows", &AnyParts::update_rows, "groups"_a.noconvert(), "n_groups"_a,
              "arguments"_a)
         .def_property_readonly("takes", &AnyParts::takes)
+        .def_property_readonly("books", &AnyParts::books)
+        .def("set_books", &AnyParts::set_books, "books"_a)
         .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
-        .def("merge", &AnyParts::merge, "other"_a, "places"_a)
+        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "books_before"_a, "books"_a)
         .def("append", &AnyParts::append, "group"_a)
         .def("empty", &AnyParts::empty)
         .def("copy", &AnyParts::copy)

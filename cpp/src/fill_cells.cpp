@@ -48,7 +48,7 @@ public:
         }
         std::vector<std::size_t> places(sums_.size());
         for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
-        total.merge(sums_, places);
+        total.merge(sums_, places, nullptr);
     }
 
 private:

@@ -93,7 +93,7 @@ class Grouped(Accumulator[GroupedState]):
     @property
     def n_groups(self) -> int:
         """The number of keys so far."""
-        return len(self._state.keys)
+        return self._state.n_groups
 
     @property
     def n_omitted(self) -> int:
@@ -112,10 +112,11 @@ class Grouped(Accumulator[GroupedState]):
 
     def __getitem__(self, key: Any) -> Any:
         """Return a copy of the accumulator of a key; KeyError if it has had no row."""
-        number = self._number(key)
-        if number is None:
-            raise KeyError(key)
-        return self._state.parts.part(number)
+        with self._state.lock:
+            number = self._number(key)
+            if number is None:
+                raise KeyError(key)
+            return self._state.parts.part(number)
 
     def _number(self, key: object) -> int | None:
         if isinstance(key, np.generic):
@@ -214,7 +215,7 @@ def _metric_of(state: GroupedState, metric: Metric) -> NDArray[np.float64]:
         if values is not None:
             return state.in_order(values)
         state = state.copy()  # a metric may take its time, and be anybody's code
-    found = [_number_of(state.parts.part(i), metric) for i in range(len(state.keys))]
+    found = [_number_of(state.parts.part(i), metric) for i in range(state.n_groups)]
     return state.in_order(np.array(found, np.float64))
 
 

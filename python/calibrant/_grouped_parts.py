@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -13,7 +14,21 @@ from calibrant._group_runs import GroupsOfRows, GroupsOfRuns, runs
 from calibrant._labels import class_codes
 from calibrant._settings import check_nan_policy
 
-__all__ = ["CoreParts", "Parts", "PlainParts", "parts_like"]
+__all__ = ["Books", "CoreParts", "Parts", "PlainParts", "parts_like"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Books:
+    """What is known of all groups together; with the parts it changes in one step.
+
+    So an interrupt finds the parts and their books as they were before some rows, or after them.
+    """
+
+    n_groups: int = 0
+    n: int = 0
+    without_key: int = 0  # rows whose key was missing, left out
+    kind: str | None = None  # of the keys
+    ascending: bool = True  # whether the keys are
 
 
 class Seen(Protocol):
@@ -30,6 +45,16 @@ class CoreParts:
     def __init__(self, empty: Accumulator[Any], core: _core.GroupedParts) -> None:
         self.empty = empty
         self._core = core
+        if core.books is None:
+            core.set_books(Books())
+
+    @property
+    def books(self) -> Books:
+        found: Books = self._core.books
+        return found
+
+    def set_books(self, books: Books) -> None:
+        self._core.set_books(books)
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
@@ -55,9 +80,13 @@ class CoreParts:
             _update(self.empty._from_state(state), run.arguments, rows, self.empty)
             del run  # so that its memory can be used again
 
-    def merge(self, other: Self, places: NDArray[np.int64]) -> None:
-        """Add part i of another to part places[i], or to none if that is -1; all or nothing."""
-        self._core.merge(other._core, places)
+    def merge(self, other: Self, places: NDArray[np.int64], before: Books, books: Books) -> bool:
+        """Add part i of another to part places[i], or to none if that is -1; all or nothing.
+
+        In the same step the books become others. Returns whether they did: not if they are no
+        longer those before, since a signal handler has added rows.
+        """
+        return self._core.merge(other._core, places, before, books)
 
     def append(self, part: Accumulator[Any]) -> None:
         self._core.append(part._state)
@@ -85,24 +114,41 @@ class CoreParts:
 class PlainParts:
     """Of any accumulator: a list of them. Rows are brought together by group, then added."""
 
-    def __init__(self, empty: Accumulator[Any], parts: list[Any] | None = None) -> None:
+    def __init__(
+        self, empty: Accumulator[Any], parts: list[Any] | None = None, books: Books | None = None
+    ) -> None:
         self.empty = empty
-        self._parts: list[Any] = [] if parts is None else parts
+        self._kept = ([] if parts is None else parts, books or Books())  # set in one step
+
+    @property
+    def _parts(self) -> list[Any]:
+        return self._kept[0]
+
+    @property
+    def books(self) -> Books:
+        return self._kept[1]
+
+    def set_books(self, books: Books) -> None:
+        self._kept = (self._parts, books)
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, _seen: Seen) -> Self:
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
-    def merge(self, other: Self, places: NDArray[np.int64]) -> None:
-        merged = {}
+    def merge(self, other: Self, places: NDArray[np.int64], before: Books, books: Books) -> bool:
+        mine, merged = self._parts, {}
         for part, place in zip(other._parts, places.tolist(), strict=True):
             if place >= 0:
-                known = place < len(self._parts)
-                merged[place] = self._parts[place].copy().merge(part) if known else part.copy()
+                known = place < len(mine)
+                merged[place] = mine[place].copy().merge(part) if known else part.copy()
         size = max(merged, default=-1) + 1
-        parts = self._parts + [self.empty.copy() for _ in range(size - len(self._parts))]
+        parts = mine + [self.empty.copy() for _ in range(size - len(mine))]
         for place, part in merged.items():
             parts[place] = part
-        self._parts = parts
+        kept = (parts, books)
+        if self._kept[1] is not before:
+            return False
+        self._kept = kept
+        return True
 
     def append(self, part: Accumulator[Any]) -> None:
         self.empty.copy().merge(part)  # it refuses other parameters
@@ -121,7 +167,8 @@ class PlainParts:
         return None
 
     def copy(self) -> Self:
-        return type(self)(self.empty, [part.copy() for part in self._parts])
+        parts, books = self._kept
+        return type(self)(self.empty, [part.copy() for part in parts], books)
 
     def __len__(self) -> int:
         return len(self._parts)

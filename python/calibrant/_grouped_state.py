@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._group_keys import KINDS, kind_of
-from calibrant._grouped_parts import Parts, parts_like
+from calibrant._grouped_parts import Books, Parts, parts_like
 from calibrant._state import restore
 
 if TYPE_CHECKING:
@@ -30,16 +30,13 @@ _GROUPED = struct.pack("<H", 17)
 class GroupedState:
     """Keys in the order in which they came, and part i of key i.
 
-    Threads share it: what reads or changes more than one thing does so under ``lock``.
+    Threads share it: what reads or changes more than one thing does so under ``lock``. There are as
+    many keys as the books of the parts say; those beyond are of rows that were given up.
     """
 
     def __init__(self, empty: Accumulator[Any]) -> None:
         self.parts: Parts = parts_like(empty)
         self.keys: list[Any] = []
-        self.kind: str | None = None
-        self.n = 0
-        self.without_key = 0  # rows whose key was missing, left out
-        self._ascending = True  # whether the keys are
         self._numbers: dict[Any, int] = {}  # of the first keys, maybe not yet of all
         self.lock = threading.RLock()
 
@@ -48,9 +45,17 @@ class GroupedState:
         return self.parts.empty
 
     @property
+    def n_groups(self) -> int:
+        return self.parts.books.n_groups
+
+    @property
+    def n(self) -> int:
+        return self.parts.books.n
+
+    @property
     def n_omitted(self) -> int:
         with self.lock:
-            return _total(self.parts.omitted()) + self.without_key
+            return _total(self.parts.omitted()) + self.parts.books.without_key
 
     def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
         """Return the parts of the rows of a batch, one for each key, for `add`."""
@@ -61,28 +66,41 @@ class GroupedState:
     ) -> None:
         """Add parts, one for each key; those without rows are left out. The batch is given away."""
         counts = batch.counts()
-        present = (counts + batch.omitted()) > 0
-        kind = kind_of(keys[:1])
+        at = np.flatnonzero((counts + batch.omitted()) > 0)
+        shown = keys if at.size == len(keys) else [keys[i] for i in at.tolist()]
+        more = Books(len(shown), _total(counts), without_key, kind_of(keys[:1]), ascending)
         with self.lock:
-            if self.kind is not None and kind is not None and kind != self.kind:
-                raise TypeError(
-                    f"keys of groups must be of one kind: {self.kind} so far, now {keys[0]!r}"
-                )
-            at = np.flatnonzero(present)
-            shown = keys if at.size == len(keys) else [keys[i] for i in at.tolist()]
-            if not self.keys and shown is keys:
-                self.parts, added = batch, list(keys)
-            else:
-                places = np.full(len(keys), -1, np.int64)
-                places[at], added = self._places(shown)
-                self.parts.merge(batch, places)  # type: ignore[arg-type]  # alike, as factories are
-            if added:
-                after = not self.keys or self.keys[-1] < added[0]
-                self._ascending = self._ascending and ascending and after
-            self.keys += added
-            self.kind = self.kind or (kind if shown else None)
-            self.n += _total(counts)
-            self.without_key += without_key
+            while not self._add(keys, shown, at, batch, more):
+                pass  # a signal handler has added rows meanwhile: once more
+
+    def _add(
+        self, keys: list[Any], shown: list[Any], at: NDArray[np.intp], batch: Parts, more: Books
+    ) -> bool:
+        """Add parts at some places, those of the keys shown; in one step, which is the last."""
+        before = self.parts.books
+        if None not in (before.kind, more.kind) and more.kind != before.kind:
+            raise TypeError(
+                f"keys of groups must be of one kind: {before.kind} so far, now {keys[0]!r}"
+            )
+        del self.keys[before.n_groups :]
+        places = np.full(len(keys), -1, np.int64)
+        places[at], added = self._places(shown)
+        follow = more.ascending and (not self.keys or not added or self.keys[-1] < added[0])
+        books = Books(
+            before.n_groups + len(added),
+            before.n + more.n,
+            before.without_key + more.without_key,
+            before.kind or (more.kind if shown else None),
+            before.ascending and (follow or not added),
+        )
+        self.keys += added
+        if before.n_groups or shown is not keys:
+            return self.parts.merge(batch, places, before, books)  # type: ignore[arg-type]  # alike
+        batch.set_books(books)
+        if self.parts.books is not before:
+            return False
+        self.parts = batch
+        return True
 
     def _places(self, keys: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
         """Return where the parts of these keys are or will be, and the keys that are new."""
@@ -102,15 +120,16 @@ class GroupedState:
     def numbers(self) -> dict[Any, int]:
         """Return the number of each key."""
         with self.lock:
-            for i in range(len(self._numbers), len(self.keys)):
+            for i in range(len(self._numbers), self.n_groups):
                 self._numbers[self.keys[i]] = i
             return self._numbers
 
     def order(self) -> Sequence[int]:
         """Return the numbers of the keys in the order of the keys."""
         with self.lock:
-            numbers = range(len(self.keys))
-            return numbers if self._ascending else sorted(numbers, key=self.keys.__getitem__)
+            numbers = range(self.n_groups)
+            ascending = self.parts.books.ascending
+            return numbers if ascending else sorted(numbers, key=self.keys.__getitem__)
 
     def sorted_keys(self) -> list[Any]:
         with self.lock:
@@ -118,25 +137,29 @@ class GroupedState:
 
     def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the parts in the order of the keys; both of the same moment."""
-        return values if self._ascending else values[self.order()]
+        return values if self.parts.books.ascending else values[self.order()]
 
     def merge(self, other: GroupedState) -> None:
         """Add all parts of another; itself, too."""
         self.empty.copy().merge(other.empty)  # it refuses other parameters
         other = other.copy()  # so that no one changes it meanwhile, nor this changes itself
-        self.add(other.keys, other.parts, other.without_key, ascending=other._ascending)
+        books = other.parts.books
+        self.add(other.keys, other.parts, books.without_key, ascending=books.ascending)
 
     def copy(self) -> GroupedState:
         made = GroupedState(self.empty)
         with self.lock:
-            made.parts, made.keys = self.parts.copy(), list(self.keys)
-            made.kind, made.n, made.without_key = self.kind, self.n, self.without_key
-            made._ascending = self._ascending
+            made.parts, made.keys = self.parts.copy(), self.keys[: self.n_groups]
         return made
 
     def to_bytes(self) -> bytes:
         with self.lock:
-            head = [(self.kind or "").encode(), _ROWS.pack(self.without_key), self.empty.to_bytes()]
+            books = self.parts.books
+            head = [
+                (books.kind or "").encode(),
+                _ROWS.pack(books.without_key),
+                self.empty.to_bytes(),
+            ]
             groups = [
                 saved
                 for i in self.order()
@@ -165,9 +188,9 @@ class GroupedState:
             if part == nothing:
                 raise ValueError("malformed state: a group without rows")
             made.parts.append(type(made.empty).from_bytes(part))
-        made.kind = kind or None
-        made.n = _total(made.parts.counts())
-        (made.without_key,) = _ROWS.unpack(saved[1])
+        (without_key,) = _ROWS.unpack(saved[1])
+        n = _total(made.parts.counts())
+        made.parts.set_books(Books(len(made.keys), n, without_key, kind or None))
         return made
 
     def __eq__(self, other: object) -> bool:

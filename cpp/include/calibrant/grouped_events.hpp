@@ -38,7 +38,7 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
             const bool may_wait = !these.is_matrix && these.sample_weight == nullptr;
             const SetAside aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
                 const std::size_t n = of.end - of.begin;
-                if (!may_wait || n > WaitingRows::most) return false;
+                if (!may_wait || n > most_waiting<State>) return false;
                 return parts.wait(
                     of.group, WaitingRows::of(memory.p() + of.begin, memory.label() + of.begin, n));
             };

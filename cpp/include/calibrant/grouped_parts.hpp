@@ -50,8 +50,8 @@ public:
     void add(Parts parts, std::size_t first = 0);
     // Adds group i of the other, which is not this, to group places[i] of this, which gets as many
     // groups as that takes; npos for a group without rows. All or nothing: throws InvalidInput or
-    // std::invalid_argument if the groups do not fit.
-    void merge(const GroupedParts& other, const std::vector<std::size_t>& places);
+    // std::invalid_argument if the groups do not fit, Interrupted if the poll says stop.
+    void merge(const GroupedParts& other, const std::vector<std::size_t>& places, Poll poll);
     void append(const State& group);  // as the last one; throws if it does not fit
 
     // For those who add rows. All groups have so many columns of y_proba, where that matters; 0
@@ -89,16 +89,35 @@ private:
     }
     [[nodiscard]] std::uint64_t rows_in_cells(std::size_t group) const;
     [[nodiscard]] static std::size_t columns_of(const State& state);
-    void add_cells(const GroupedParts& other, std::size_t from, std::size_t to);
     [[nodiscard]] bool has_waiting(std::size_t group) const {
         return group < waiting_.size() && !waiting_[group].empty();
     }
-    // Throws, as merging does, if the rows do not fit the accumulator.
-    void check_fit(const WaitingRows& rows, const State& state) const;
-    void check_waiting(const GroupedParts& other, const std::vector<std::size_t>& places) const;
-    void add_waiting(const GroupedParts& other, const std::vector<std::size_t>& places);
-    // Moves the rows that wait to the accumulator besides.
-    void take_in(std::size_t group);
+    [[nodiscard]] const WaitingRows& waiting(std::size_t group) const {
+        static const WaitingRows none;
+        return group < waiting_.size() ? waiting_[group] : none;
+    }
+
+    // Group `from` of another and group `to` of this as one accumulator: of all that they hold, or
+    // only of their accumulators besides.
+    struct Merged {
+        std::size_t from, to;
+        bool of_all;
+        std::unique_ptr<State> sum;
+    };
+    [[nodiscard]] std::vector<Merged> merged_aside(const GroupedParts& other,
+                                                   const std::vector<std::size_t>& places,
+                                                   Poll poll) const;
+    [[nodiscard]] State sum_of(const GroupedParts& other, const Merged& groups) const;
+    // Whether cells, or rows that wait, would be too many together.
+    [[nodiscard]] bool is_too_much(const GroupedParts& other, std::size_t from,
+                                   std::size_t to) const;
+    // Throws, as merging does, if rows that wait do not fit the accumulator of the other group.
+    void check_waiting(const GroupedParts& other, std::size_t from, std::size_t to) const;
+    [[nodiscard]] static bool fit(const WaitingRows& rows, const State* state);
+    [[nodiscard]] State of_rows(const WaitingRows& rows) const;
+    void make_room_for_waiting(const GroupedParts& other, const std::vector<std::size_t>& places);
+    void take(Merged& merged) noexcept;  // in the place of what there was
+    void add_cells(const GroupedParts& other, std::size_t from, std::size_t to) noexcept;
 
     State parameters_;
     std::size_t columns_ = 0, per_group_ = 0;
@@ -137,8 +156,7 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::counts() const {
     std::vector<std::uint64_t> counts(size());
-    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i);
-    for (std::size_t i = 0; i < waiting_.size(); ++i) counts[i] += waiting_[i].size();
+    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i) + waiting(i).size();
     for_each_besides([&](std::size_t i, const State& part) { counts[i] += part.count(); });
     return counts;
 }
@@ -179,23 +197,32 @@ bool GroupedParts<State>::wait(std::size_t group, std::optional<WaitingRows> row
 }
 
 template <class State>
-void GroupedParts<State>::take_in(std::size_t group) {
-    auto state = std::make_unique<State>(this->group(group));
-    besides_[group] = std::move(state);
-    waiting_[group] = {};
+bool GroupedParts<State>::fit(const WaitingRows& rows, const State* state) {
+    if (rows.empty() || state == nullptr) return true;
+    if constexpr (requires { state->columns(); }) return state->columns() <= 1;
+    if constexpr (requires { state->scores_per_event(); }) {
+        return state->scores_per_event() == 0 || state->scores_per_event() == 2;
+    }
+    return true;
 }
 
 template <class State>
-void GroupedParts<State>::check_fit(const WaitingRows& rows, const State& state) const {
-    bool fits = true;
-    if constexpr (requires { state.columns(); }) fits = state.columns() <= 1;
-    if constexpr (requires { state.scores_per_event(); }) {
-        fits = state.scores_per_event() == 0 || state.scores_per_event() == 2;
+State GroupedParts<State>::of_rows(const WaitingRows& rows) const {
+    State state = parameters_;
+    rows.add_to(state);
+    return state;
+}
+
+template <class State>
+void GroupedParts<State>::check_waiting(const GroupedParts& other, std::size_t from,
+                                        std::size_t to) const {
+    if constexpr (rows_wait<State>) {
+        // Merging says why they do not fit.
+        const State* const mine = besides(to);
+        const State* const theirs = other.besides(from);
+        if (!fit(other.waiting(from), mine)) State(*mine).merge(of_rows(other.waiting(from)));
+        if (!fit(waiting(to), theirs)) of_rows(waiting(to)).merge(*theirs);
     }
-    if (fits) return;
-    State of_rows = parameters_;
-    rows.add_to(of_rows);
-    State(state).merge(of_rows);  // it says why they do not fit
 }
 
 template <class State>
@@ -240,8 +267,8 @@ template <class State>
 void GroupedParts<State>::grow_to(std::size_t groups) {
     if (groups <= size()) return;
     cells_.resize(groups * per_group_);
-    omitted_.resize(groups);
     if constexpr (rows_wait<State>) waiting_.resize(groups);
+    omitted_.resize(groups);  // the last, if there is memory for all: how many groups there are
 }
 
 template <class State>
@@ -260,73 +287,112 @@ void GroupedParts<State>::add(Parts parts, std::size_t first) {
 }
 
 template <class State>
-void GroupedParts<State>::add_cells(const GroupedParts& other, std::size_t from, std::size_t to) {
+void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std::size_t>& places,
+                                Poll poll) {
+    if (places.size() != other.size()) throw std::invalid_argument("one place for each group");
+    State(parameters_).merge(other.parameters_);  // it refuses other parameters
+    std::size_t groups = 0;
+    for (const std::size_t place : places) groups = std::max(groups, place + 1);  // npos + 1 is 0
+    // All that may be refused, be interrupted or find no memory comes first, and aside.
+    std::vector<Merged> merged = merged_aside(other, places, poll);
+    set_columns(other.columns_);
+    if (other.per_group_ != 0) make_cells();
+    if (!merged.empty()) besides_.resize(std::max(groups, besides_.size()));
+    make_room_for_waiting(other, places);
+    grow_to(groups);
+    std::vector<bool> is_done(places.size());
+    for (Merged& one : merged) {
+        take(one);
+        is_done[one.from] = one.of_all;
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] == npos || is_done[i]) continue;
+        if (other.per_group_ != 0) add_cells(other, i, places[i]);
+        if (other.has_waiting(i)) waiting_[places[i]].add(other.waiting_[i]);
+    }
+}
+
+template <class State>
+auto GroupedParts<State>::merged_aside(const GroupedParts& other,
+                                       const std::vector<std::size_t>& places, Poll poll) const
+    -> std::vector<Merged> {
+    constexpr std::size_t chunk = 16;
+    std::vector<Merged> merged;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const std::size_t to = places[i];
+        if (to == npos) continue;
+        check_waiting(other, i, to);
+        const bool of_all = is_too_much(other, i, to);
+        if (of_all || other.besides(i) != nullptr) merged.push_back({i, to, of_all, nullptr});
+    }
+    (void)for_each_chunk(merged.size(), chunk, workers_for(merged.size(), 4 * chunk), poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             for (std::size_t i = begin; i < end; ++i) {
+                                 merged[i].sum = std::make_unique<State>(sum_of(other, merged[i]));
+                             }
+                             return true;
+                         });
+    return merged;
+}
+
+template <class State>
+bool GroupedParts<State>::is_too_much(const GroupedParts& other, std::size_t from,
+                                      std::size_t to) const {
+    if constexpr (rows_wait<State>) {
+        return waiting(to).size() + other.waiting(from).size() > most_waiting<State>;
+    } else {
+        const std::uint64_t mine = to < size() ? rows_in_cells(to) : 0;
+        return mine + other.rows_in_cells(from) >= most_cell_rows;
+    }
+}
+
+template <class State>
+State GroupedParts<State>::sum_of(const GroupedParts& other, const Merged& groups) const {
+    State sum = parameters_;
+    if (groups.of_all) {
+        if constexpr (rows_wait<State>) {
+            WaitingRows rows = waiting(groups.to);
+            rows.add(other.waiting(groups.from));
+            rows.add_to(sum);
+        } else {
+            if (groups.to < size()) sum.merge(group(groups.to));
+            sum.merge(other.group(groups.from));
+            return sum;
+        }
+    }
+    if (const State* const mine = besides(groups.to)) sum.merge(*mine);
+    if (const State* const theirs = other.besides(groups.from)) sum.merge(*theirs);
+    return sum;
+}
+
+template <class State>
+void GroupedParts<State>::make_room_for_waiting(const GroupedParts& other,
+                                                const std::vector<std::size_t>& places) {
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i] == npos || !other.has_waiting(i)) continue;
+        if (waiting_.size() <= places[i]) waiting_.resize(places[i] + 1);
+        waiting_[places[i]].make_room(other.waiting_[i]);
+    }
+}
+
+template <class State>
+void GroupedParts<State>::take(Merged& merged) noexcept {
+    besides_[merged.to] = std::move(merged.sum);
+    if (!merged.of_all) return;
+    omitted_[merged.to] = 0;
+    std::fill_n(cells_.data() + merged.to * per_group_, per_group_, CellWords{});
+    if constexpr (rows_wait<State>) waiting_[merged.to] = {};
+}
+
+template <class State>
+void GroupedParts<State>::add_cells(const GroupedParts& other, std::size_t from,
+                                    std::size_t to) noexcept {
     CellWords* const mine = cells_.data() + to * per_group_;
     for (std::size_t k = 0; k < per_group_; ++k) {
         const CellWords& theirs = other.cells_of(from)[k];
         for (std::size_t i = 0; i < std::size(theirs.at); ++i) mine[k].at[i] += theirs.at[i];
     }
     omitted_[to] += other.omitted_[from];
-    if (rows_in_cells(to) >= most_cell_rows) spill(to);
-}
-
-template <class State>
-void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std::size_t>& places) {
-    if (places.size() != other.size()) throw std::invalid_argument("one place for each group");
-    State(parameters_).merge(other.parameters_);  // it refuses other parameters
-    std::size_t groups = 0;
-    for (const std::size_t place : places) groups = std::max(groups, place + 1);  // npos + 1 is 0
-    // All that may be refused comes first, and aside.
-    std::vector<std::pair<std::size_t, std::unique_ptr<State>>> merged;
-    for (std::size_t i = 0; i < other.besides_.size(); ++i) {
-        if (!other.besides_[i] || places[i] == npos) continue;
-        auto sum = std::make_unique<State>(*other.besides_[i]);
-        const std::size_t to = places[i];
-        if (to < besides_.size() && besides_[to]) sum->merge(*besides_[to]);
-        merged.emplace_back(to, std::move(sum));
-    }
-    if constexpr (rows_wait<State>) check_waiting(other, places);
-    set_columns(other.columns_);
-    if (other.per_group_ != 0) make_cells();
-    grow_to(groups);
-    if (!merged.empty() && besides_.size() < groups) besides_.resize(groups);
-    for (auto& [to, sum] : merged) besides_[to] = std::move(sum);
-    for (std::size_t i = 0; other.per_group_ != 0 && i < places.size(); ++i) {
-        if (places[i] != npos) add_cells(other, i, places[i]);
-    }
-    if constexpr (rows_wait<State>) add_waiting(other, places);
-}
-
-template <class State>
-void GroupedParts<State>::check_waiting(const GroupedParts& other,
-                                        const std::vector<std::size_t>& places) const {
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        const std::size_t to = places[i];
-        if (to == npos) continue;
-        const State* const mine = besides(to);
-        const State* const theirs = other.besides(i);
-        if (other.has_waiting(i) && mine != nullptr) check_fit(other.waiting_[i], *mine);
-        if (has_waiting(to) && theirs != nullptr) check_fit(waiting_[to], *theirs);
-    }
-}
-
-template <class State>
-void GroupedParts<State>::add_waiting(const GroupedParts& other,
-                                      const std::vector<std::size_t>& places) {
-    constexpr std::size_t chunk = 16;
-    std::vector<std::size_t> full;
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        if (places[i] == npos || !other.has_waiting(i)) continue;
-        WaitingRows& rows = waiting_[places[i]];
-        rows.add(other.waiting_[i]);
-        if (rows.size() > WaitingRows::most) full.push_back(places[i]);
-    }
-    if (!full.empty()) besides_.resize(size());
-    (void)for_each_chunk(full.size(), chunk, workers_for(full.size(), chunk), nullptr,
-                         [&](std::size_t, std::size_t begin, std::size_t end) {
-                             for (std::size_t i = begin; i < end; ++i) take_in(full[i]);
-                             return true;
-                         });
 }
 
 template <class State>

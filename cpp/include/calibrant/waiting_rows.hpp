@@ -2,6 +2,7 @@
 // much larger than a few rows. 100 rows are 0.8 KB; of a Scorecard they would be 18 KB.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -16,22 +17,23 @@ class Assessment;
 class Scorecard;
 class ScoreTable;
 
-// Which accumulators have rows that wait.
+// How many rows may wait: more are worth an accumulator. It has 6 KB where an Assessment has ten
+// bins. Tables grow by 96 bytes with nearly each row, to megabytes; to add few rows to one is to
+// copy all of it.
 template <class State>
-inline constexpr bool rows_wait = false;
+inline constexpr std::size_t most_waiting = 0;
 template <>
-inline constexpr bool rows_wait<Assessment> = true;
+inline constexpr std::size_t most_waiting<Assessment> = 512;
 template <>
-inline constexpr bool rows_wait<Scorecard> = true;
+inline constexpr std::size_t most_waiting<Scorecard> = 16384;
 template <>
-inline constexpr bool rows_wait<ScoreTable> = true;
+inline constexpr std::size_t most_waiting<ScoreTable> = 16384;
+template <class State>
+inline constexpr bool rows_wait = most_waiting<State> != 0;
 
 // Of y_proba of shape (n,), without weights.
 class WaitingRows {
 public:
-    // More than these are worth an accumulator.
-    static constexpr std::size_t most = 512;
-
     WaitingRows() = default;
     // Nothing if one of the rows cannot wait: if it is to be omitted, or is -0.
     [[nodiscard]] static std::optional<WaitingRows> of(const double* p, const std::int32_t* label,
@@ -49,6 +51,11 @@ public:
 
     [[nodiscard]] std::size_t size() const { return rows_.size(); }
     [[nodiscard]] bool empty() const { return rows_.empty(); }
+    // For the rows of another, so that adding them does not fail.
+    void make_room(const WaitingRows& other) {
+        const std::size_t needed = size() + other.size();
+        if (needed > rows_.capacity()) rows_.reserve(std::max(needed, 2 * rows_.capacity()));
+    }
     void add(const WaitingRows& other) {
         rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
     }
