@@ -67,11 +67,13 @@ def found(cards):
         ("decisiveness", lambda y, p: np.where(y == 1, p, 1 - p)),
     ],
 )
-def test_means_are_compared_by_welch(rows, found, name, term):
+def test_means_are_compared_by_the_larger_of_two_standard_errors(rows, found, name, term):
+    """Welch's, which is that of the interval, and that of one variance for all rows."""
     terms = [term(*part) for part in rows]
     se = math.sqrt(sum(t.var() / t.size for t in terms))
+    one = sum(t.size * t.var() for t in terms) / sum(t.size for t in terms)
     change = terms[1].mean() - terms[0].mean()
-    z = change / se
+    z = change / max(se, math.sqrt(sum(one / t.size for t in terms)))
     assert found[name].change == pytest.approx(change, rel=1e-12)
     assert found[name].se == pytest.approx(se, rel=1e-9)
     assert found[name].statistic == pytest.approx(z, rel=1e-9)
@@ -281,6 +283,41 @@ def test_false_alarms_are_as_rare_as_stated():
     assert sum(bool(run.drifted) for run in runs) <= 8  # P < 0.01 of more at a rate of 0.05
     for name in ("brier", "ece", "ks", "curve"):
         assert sum(run[name].pvalue <= 0.05 for run in runs) <= 9, name
+
+
+def test_false_alarms_of_rare_events():
+    """A window may miss what is rare, and most of its variance: that of all rows counts, too."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 50, 95_000)
+    y = rng.random(p.size) < p
+    windows = Windowed(Scorecard, rows=500, keep=None)
+    windows.update(y[20_000:], p[20_000:])
+    found = drift_by_window(filled(Scorecard, y[:20_000], p[:20_000]), windows)
+    assert len(found) == 150
+    for name in ("decisiveness", "robustness", "brier", "log", "auc"):
+        tested = [run[name].pvalue for run in found.drifts if run[name].pvalue is not None]
+        assert len(tested) > 140
+        assert sum(pvalue <= 0.05 for pvalue in tested) <= 14, name  # P < 0.01 of more
+    alone = [min(c.pvalue * len(run.changes) for c in run if c.pvalue is not None)
+             for run in found.drifts]  # fmt: skip
+    assert sum(pvalue <= 0.05 for pvalue in alone) <= 14
+
+
+def test_area_is_compared_by_its_rarer_kind():
+    """DeLong's variance falls with the hits, if they are few: so does that of all rows."""
+    rng = np.random.default_rng(3)
+    sides = []
+    for n in (4000, 600):
+        p = rng.beta(1, 20, n)
+        sides.append((rng.random(n) < p, p))
+    change = drift(*(filled(Scorecard, y, p) for y, p in sides))["auc"]
+    hits = [float(y.sum()) for y, _ in sides]
+    squares = [((e.high - e.low) / 2 / Z) ** 2 for e in (change.reference, change.current)]
+    one = sum(n * n * square for n, square in zip(hits, squares, strict=True)) / sum(hits)
+    se = max(math.sqrt(sum(squares)), math.sqrt(sum(one / n for n in hits)))
+    assert change.statistic == pytest.approx(change.change / se, rel=1e-6)
+    swapped = drift(*(filled(Scorecard, ~y, 1 - p) for y, p in sides))["auc"]
+    assert swapped.statistic == pytest.approx(change.statistic, rel=1e-3)
 
 
 def test_windows():

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from calibrant import streaming
+from calibrant import distributed, streaming
 from calibrant._window_grid import Grid
-from calibrant.streaming import Intervals, Scorecard, Scores, ScoreTable, Windowed
+from calibrant.streaming import Grouped, Intervals, Scorecard, Scores, ScoreTable, Windowed
 
 HOUR = np.timedelta64(1, "h")
+WEST = dt.timezone(-dt.timedelta(hours=3))
 
 
 def rows_of(n, seed=0):
@@ -247,6 +248,26 @@ def test_pandas_and_arrow_columns():
         assert other == plain
 
 
+def test_columns_of_pandas_keep_their_unit():
+    """Seconds reach farther than nanoseconds, and a timedelta may be finer than it looks."""
+    pd = pytest.importorskip("pandas")
+    far = pd.DatetimeIndex(np.array(["3500-01-01T00:30"], "datetime64[s]")).tz_localize("UTC")
+    windows = Windowed(Scores, every=pd.Timedelta("1h"))
+    windows.update([1], [0.5], timestamps=far)
+    assert windows.current().start == np.datetime64("3500-01-01T00:00")
+    with pytest.raises(ValueError, match="every must be whole microseconds"):
+        Windowed(Scores, every=pd.Timedelta(1500, "ns"))
+
+
+def test_whole_times_are_the_same_beside_fractions_and_alone():
+    apart = Windowed(Scores, every=10)
+    apart.update([1], [0.5], timestamps=[1.5])
+    apart.update([0], [0.5], timestamps=[2])
+    together = Windowed(Scores, every=10)
+    together.update([1, 0], [0.5, 0.5], timestamps=[1.5, 2])
+    assert apart.to_bytes() == together.to_bytes()
+
+
 def test_weeks_from_monday():
     monday = np.datetime64("2026-01-05")
     week = Windowed(Scores, every=np.timedelta64(7, "D"), origin=monday)
@@ -307,6 +328,14 @@ def test_a_lateness_beyond_all_time():
             np.array(["2026", "999999"], "datetime64[Y]"),
             "too far away, found 999999 at row 1",
         ),
+        (60, np.ma.array([1, 2], mask=[False, True]), "must not be missing, found a mask at row 1"),
+        (HOUR, [dt.datetime(2026, 1, 1, tzinfo=dt.UTC), None], "missing, found None at row 1"),
+        (HOUR, [dt.datetime(2026, 1, 1), None], "missing, found None at row 1"),
+        (
+            HOUR,
+            [dt.datetime(2026, 1, 1, tzinfo=dt.UTC), dt.datetime.max.replace(tzinfo=WEST)],
+            "too far away, found 9999-12-31 23:59:59.999999-03:00 at row 1",
+        ),
     ],
 )
 def test_bad_timestamps(every, stamps, message):
@@ -324,6 +353,8 @@ def test_bad_timestamps(every, stamps, message):
         (HOUR, [1.0, 2.0], "timestamps must be dates"),
         (HOUR, [dt.datetime.now(dt.UTC), dt.datetime(2026, 1, 1)], "time zone or none.*row 1"),
         (60, None, "timestamps are missing"),
+        (HOUR, np.array([1, 2], object), "timestamps must be dates, found 1 at row 0"),
+        (HOUR, np.array(["2026", "2027"], object), "timestamps must be dates, found '2026' at"),
     ],
 )
 def test_timestamps_of_another_kind(every, stamps, message):
@@ -412,7 +443,7 @@ def test_a_failed_update_leaves_all_as_it_was():
     # Several panes, new and old; the message has the row of the batch.
     with pytest.raises(ValueError, match=r"found 1.5 at row 2"):
         windows.update([1, 0, 1, 1], bad, timestamps=[16, 25, 36, 47])
-    with pytest.raises(ValueError, match=r"found 1.5 at row 2"):
+    with pytest.raises(ValueError, match=r"found 1.5 at row 2$"):
         windows.update([1, 0, 1, 1], bad, timestamps=[16, 17, 18, 19])
     with pytest.raises(ValueError, match=r"late row: 5 at row 1, and its window is closed"):
         windows.update([1, 0, 1], [0.5] * 3, timestamps=[16, 5, 25])
@@ -445,6 +476,14 @@ def test_omitted_rows_count_for_windows_by_rows():
     assert (windows.n, windows.n_omitted) == (3, 1)
 
 
+def test_a_window_whose_rows_were_all_omitted_has_none():
+    windows = Windowed(Scores, every=10)
+    windows.update([1, 0], [0.5, math.nan], timestamps=[1, 11], nan_policy="omit")
+    assert [window.start for window in windows.windows()] == [0]
+    assert windows.current().start == 0
+    assert (windows.n, windows.n_omitted, len(windows.to_dict()["result"])) == (1, 1, 1)
+
+
 def test_intervals_as_a_pair_of_ends():
     y = np.arange(6.0)
     low, high = y - 1, y + np.array([1, -0.5] * 3)
@@ -454,10 +493,11 @@ def test_intervals_as_a_pair_of_ends():
     assert coverages == [1.0, 0.0]
 
 
-def test_empty_batches():
-    windows = Windowed(Scores, every=10)
+@pytest.mark.parametrize("every", [10, 2.5, HOUR])
+def test_empty_batches(every):
+    windows = Windowed(Scores, every=every)
     windows.update([], [], timestamps=[])
-    assert windows == Windowed(Scores, every=10)
+    assert windows == Windowed(Scores, every=every)
     assert windows.windows() == []
     with pytest.raises(ValueError, match="there is no window yet"):
         windows.current()
@@ -479,6 +519,43 @@ def test_memory_is_bounded():
         assert len(windows._panes) <= 2 + 2 + 3
     assert windows.total().n == windows.n == 1000
     assert sum(w.is_closed for w in windows.windows()) == 2
+
+
+def test_a_long_silence_and_long_windows_cost_nothing():
+    """A year by seconds, in windows of a day: nothing is done for each second without rows."""
+    second = np.timedelta64(1, "s")
+    windows = Windowed(Scores, every=second, length=86400 * second)
+    start = np.datetime64("2025-01-01")
+    for day in (0, 365, 730):
+        windows.update([1, 0], [0.5, 0.25], timestamps=start + day + np.arange(2) * second)
+    assert len(windows._panes) == 2
+    assert [w.n for w in windows.windows()] == [1, 2]
+    # Each pane is in 86,400 windows, of which all but a few are not kept.
+    n = 3000
+    windows.update([1] * n, [0.5] * n, timestamps=start + 800 + np.arange(n) * second)
+    assert windows._ends() == list(range(max(windows._panes) - 100, max(windows._panes) + 1))
+
+
+def test_windows_of_groups():
+    y, p = rows_of(60)
+    keys, stamps = np.arange(60) % 3, np.arange(60)
+    windows = Windowed(functools.partial(Grouped, Scores), every=20)
+    for rows in (slice(0, 25), slice(25, 26), slice(26, 60)):
+        windows.update(y[rows], p[rows], groups=keys[rows], timestamps=stamps[rows])
+    for window in windows.windows():
+        rows = slice(window.start, window.end)
+        alone = Grouped(Scores)
+        alone.update(y[rows], p[rows], groups=keys[rows])
+        assert window.accumulator == alone
+    table = [{"y": y, "p": p, "key": keys, "t": stamps}]
+    names = {"label": "y", "prob": "p", "group": "key", "timestamp": "t"}
+    factory = functools.partial(Windowed, functools.partial(Grouped, Scores), every=20)
+    assert distributed.local(table, factory, **names) == windows
+    assert Windowed.from_bytes(windows.to_bytes()) == windows
+    before = windows.to_bytes()
+    with pytest.raises(TypeError, match="keys of groups must be of one kind"):
+        windows.update([1], [0.5], groups=["a"], timestamps=[99])
+    assert windows.to_bytes() == before
 
 
 def test_threads_lose_no_row():

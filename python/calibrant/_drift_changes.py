@@ -23,6 +23,8 @@ _CARD = (
 _WALKS = {"ks": _core.brownian_sup_sf, "kuiper": _core.brownian_range_sf}
 #: Intervals that are as far to either side, unless they are cut where the number ends.
 _SYMMETRIC = frozenset({"CLT", "DeLong"})
+#: Intervals from the variance of the rows themselves; those of frequencies are score tests already.
+_OF_MEANS = frozenset({"CLT", "delta", "DeLong"})
 #: Of the hits of a bin: it must have this much on both sides to be compared.
 LEAST_VARIANCE = 2.0
 #: Bins for the variance of the cumulative differences.
@@ -44,9 +46,10 @@ class Change(Result):
     low, high : float or None
         The interval of the change.
     se : float or None
-        Its standard error.
+        Its standard error, of the interval.
     statistic : float or None
-        What the p-value is of.
+        What the p-value is of; of "normal" ones, change over the larger of two standard errors:
+        that of the interval, and that of one variance for the rows of both sides.
     pvalue : float or None
         Of the hypothesis that nothing has changed. None where there is none.
     adjusted_pvalue : float or None
@@ -146,7 +149,7 @@ def _change(name: str, a: Side, b: Side) -> Change:
         return _of_errors(first, second, a.bins, b.bins, a.level)
     if "certified" in (first.method, second.method):
         return _within(name, first, second)
-    return _between(name, first, second, normal_quantile(a.level))
+    return _between(name, first, second, normal_quantile(a.level), _sizes(name, a, b))
 
 
 def _nothing(reason: str) -> Estimate:
@@ -164,12 +167,28 @@ def _area(table: streaming.ScoreTable) -> Estimate:
         return _nothing(str(error))
 
 
-def _between(name: str, a: Estimate, b: Estimate, z: float) -> Change:
+def _sizes(name: str, a: Side, b: Side) -> tuple[float, float] | None:
+    """Return how many rows of either side the variance of a number falls with."""
+    if a.bins is None or b.bins is None:
+        return None
+    rows = [float(side.bins.weights.sum()) for side in (a, b)]
+    if name != "auc":
+        return rows[0], rows[1]
+    hits = [float(np.nansum(side.bins.weights * side.bins.frequencies)) for side in (a, b)]
+    if 2.0 * sum(hits) <= sum(rows):  # the fewer of the two kinds decide
+        return hits[0], hits[1]
+    return rows[0] - hits[0], rows[1] - hits[1]
+
+
+def _between(
+    name: str, a: Estimate, b: Estimate, z: float, sizes: tuple[float, float] | None
+) -> Change:
     """Compare two estimates of independent rows by their intervals.
 
     The interval of the difference adds, in squares, the distances of the four ends from their
     values: sqrt(se_a^2 + se_b^2) where intervals are symmetric, and right also where they are not
-    (Newcombe 1998; Zou and Donner 2008).
+    (Newcombe 1998; Zou and Donner 2008). For the p-value they are no shorter than with one
+    variance for the rows of both sides.
     """
     if a.low is None or b.low is None or a.value is None or b.value is None:
         reason = a.reason or b.reason or "there is no interval"
@@ -180,12 +199,27 @@ def _between(name: str, a: Estimate, b: Estimate, z: float) -> Change:
     toward_zero = down if change > 0.0 else up
     if toward_zero == 0.0:
         return Change(name, a, b, change, reason="all rows are alike: there is no standard error")
-    statistic = z * change / toward_zero
+    reach = toward_zero
+    if sizes is not None and a.method == b.method and a.method in _OF_MEANS:
+        reach = max(reach, _together(0.5 * (down_a + up_a), 0.5 * (down_b + up_b), *sizes))
+    statistic = z * change / reach
     pvalue = float(_core.normal_two_sided([statistic])[0])
     return Change(
         name, a, b, change, change - down, change + up, (down + up) / (2.0 * z),
         statistic, pvalue, method="normal",
     )  # fmt: skip
+
+
+def _together(arm_a: float, arm_b: float, n_a: float, n_b: float) -> float:
+    """Return the arm of the difference if the rows of both sides have one variance.
+
+    They have if they are of one law, as the hypothesis says. The few rows of a small window may
+    miss what is rare, and with it most of their own variance.
+    """
+    if not (n_a > 0.0 and n_b > 0.0):
+        return 0.0
+    of_a_row = ((n_a * arm_a) ** 2 + (n_b * arm_b) ** 2) / (n_a + n_b)
+    return math.sqrt(of_a_row * (1.0 / n_a + 1.0 / n_b))
 
 
 def _arms(x: Any) -> tuple[float, float, float]:

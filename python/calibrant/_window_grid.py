@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant._labels import _is_missing
 from calibrant._settings import checked_count
 
 __all__ = ["Grid"]
@@ -67,11 +68,18 @@ class Grid:
 
     def numbers(self, timestamps: Any) -> NDArray[Any]:
         """Return timestamps as int64 or float64, or say which row is wrong."""
+        dtype = getattr(timestamps, "dtype", None)
         # A column of pandas with a time zone is in UTC when it is asked for datetime64.
-        has_zone = getattr(getattr(timestamps, "dtype", None), "tz", None) is not None
-        stamps = np.asarray(timestamps, "datetime64[ns]" if has_zone else None)
+        has_zone = getattr(dtype, "tz", None) is not None
+        unit = f"datetime64[{getattr(dtype, 'unit', 'ns')}]"  # another could be too small
+        stamps = np.asarray(timestamps, unit if has_zone else None)
         if stamps.ndim != 1:
             raise ValueError(f"timestamps must have shape (n,), got shape {stamps.shape}")
+        masked = np.flatnonzero(np.ma.getmask(timestamps))
+        if masked.size:
+            raise ValueError(f"timestamps must not be missing, found a mask at row {masked[0]}")
+        if stamps.size == 0:
+            return np.empty(0, np.int64)
         if self.of_dates:
             return _of_dates(stamps)
         whole_or_not = _of_numbers(stamps)
@@ -98,6 +106,12 @@ class Grid:
             return np.empty(0, np.intp)
         before = np.concatenate([np.array([latest]), stamps[:-1]])
         return np.flatnonzero(self.pane(stamps) < self.horizon(np.maximum.accumulate(before)))
+
+    def latest(self, stamps: NDArray[Any]) -> int | float:
+        """Return the greatest; the same whether its batch had fractions, too, or not."""
+        found: int | float = stamps.max().item()
+        exact = not isinstance(self.step, float) and abs(found) < _MOST_PANES
+        return int(found) if exact and found == int(found) else found
 
     def horizon(self, stamps: Any) -> NDArray[np.int64]:
         """Return the first pane that is open when these are the greatest timestamps so far."""
@@ -151,24 +165,32 @@ def _of_dates(stamps: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
-    zones = [getattr(stamp, "tzinfo", None) is not None for stamp in stamps]
-    if any(zones):  # moments, which windows count in UTC
-        if not all(zones):
-            row = zones.index(not zones[0])
+    zoned: bool | None = None
+    dates = []
+    for row, stamp in enumerate(stamps.tolist()):
+        if _is_missing(stamp):
+            raise ValueError(f"timestamps must not be missing, found {stamp!r} at row {row}")
+        if not isinstance(stamp, (dt.date, np.datetime64)):  # a number would be microseconds
+            raise TypeError(f"timestamps must be dates, found {stamp!r} at row {row}")
+        has_zone = isinstance(stamp, dt.datetime) and stamp.tzinfo is not None
+        if zoned is not None and zoned != has_zone:
             raise TypeError(
                 f"timestamps must all have a time zone or none, found {stamps[0]!r} at row 0 and "
-                f"{stamps[row]!r} at row {row}"
+                f"{stamp!r} at row {row}"
             )
-        in_utc = [stamp.astimezone(dt.UTC).replace(tzinfo=None) for stamp in stamps]
-        stamps = np.array(in_utc, object)
-    try:
-        return stamps.astype(_MICROSECONDS)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"timestamps must be dates: {error}") from error
+        zoned = has_zone
+        if isinstance(stamp, dt.datetime) and zoned:  # moments are counted in UTC
+            try:
+                stamp = stamp.astimezone(dt.UTC).replace(tzinfo=None)
+            except OverflowError:
+                message = f"timestamps are too far away, found {stamp} at row {row}"
+                raise ValueError(message) from None
+        dates.append(stamp)
+    return np.array(dates, _MICROSECONDS)
 
 
 def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
-    if stamps.dtype.kind == "f" or stamps.size == 0:
+    if stamps.dtype.kind == "f":
         as_numbers = stamps.astype(np.float64)
         wrong = np.flatnonzero(~np.isfinite(as_numbers))
     elif stamps.dtype.kind in "iu":
@@ -204,7 +226,8 @@ def _span(value: Any, name: str, of_dates: bool) -> int | float:
         return int(value) if isinstance(value, numbers.Integral) else float(value)
     if not isinstance(value, (np.timedelta64, dt.timedelta)):
         raise TypeError(f"{name} must be a timedelta, as every is one, got {value!r}")
-    span = np.timedelta64(value)
+    # That of pandas may have nanoseconds, which NumPy does not see.
+    span = value.to_timedelta64() if hasattr(value, "to_timedelta64") else np.timedelta64(value)
     if np.datetime_data(span.dtype)[0] in ("Y", "M", "generic"):
         raise ValueError(f"{name} must have a fixed length, which months have not, got {value!r}")
     fine = span.astype("timedelta64[us]")

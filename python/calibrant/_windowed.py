@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant._packed import Packed
 from calibrant._result import json_ready
-from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs
+from calibrant._row_slices import cut_rows, n_rows, named_arguments, parameters_of, runs
 from calibrant._settings import checked_choice, checked_count
 from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
@@ -115,7 +115,8 @@ class Windowed(Packed):
             As for ``update`` of the accumulator.
         timestamps : array of shape (n,)
             Of each row, in any order; not for windows by row count. A row is late if rows before
-            it have closed its pane, so the sizes of batches do not matter.
+            it have closed its pane, so the sizes of batches do not matter. None may be missing,
+            whatever nan_policy says: a row without a time has no window.
         """
         arguments, n = self._checked(rows, named)
         with self._lock:
@@ -133,7 +134,7 @@ class Windowed(Packed):
         if self._by_rows:
             raise ValueError("windows by row count depend on the order of all rows; pass every")
         times = inspect.Parameter("timestamps", inspect.Parameter.KEYWORD_ONLY)
-        return {**inspect.signature(self._empty.update).parameters, "timestamps": times}
+        return {**parameters_of(self._empty), "timestamps": times}
 
     def _take(self, *, timestamps: Any, **named: Any) -> None:
         """Add rows of a table by time; they are in no order of arrival, so that none is late."""
@@ -168,10 +169,8 @@ class Windowed(Packed):
                 f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "
                 f"and its window is closed"
             )
-        latest = stamps.max().item()
-        self._add(
-            arguments, panes, late, max(latest, latest if self._latest is None else self._latest)
-        )
+        known = [] if self._latest is None else [self._latest]
+        self._add(arguments, panes, late, max([*known, self._grid.latest(stamps)]))
 
     def _add(
         self, arguments: dict[str, Any], panes: NDArray[np.int64], late: NDArray[Any], latest: Any
@@ -182,15 +181,14 @@ class Windowed(Packed):
             kept = np.delete(np.arange(panes.size), late)
             on_time, panes = cut_rows(arguments, kept), panes[kept]
         parts = runs(panes)
-        if len(parts) == 1 and parts[0][0] in self._panes and not late.size:
-            self._panes[parts[0][0]].update(**arguments)  # all or none by itself
-        else:
-            try:
-                changed = self._changed(on_time, parts)
-            except (TypeError, ValueError):
-                self._empty.copy().update(**arguments)  # names the row in the batch, not the part
-                raise
-            self._panes.update(changed)
+        try:
+            if len(parts) == 1 and parts[0][0] in self._panes and not late.size:
+                self._panes[parts[0][0]].update(**arguments)  # all or none by itself
+            else:
+                self._panes.update(self._changed(on_time, parts))
+        except (TypeError, ValueError):
+            self._empty.copy().update(**arguments)  # names the row in the batch, not the part
+            raise
         self._n_late += int(late.size)
         if panes.size or late.size:
             self._latest = latest
@@ -261,9 +259,12 @@ class Windowed(Packed):
     # What the rows amount to
 
     def windows(self) -> list[Window]:
-        """Return the windows that have rows, the oldest first; open ones, too."""
+        """Return the windows that have rows, the oldest first; open ones, too.
+
+        A window whose rows were all left out, as values were missing, has none.
+        """
         with self._lock:
-            return [self._window(last) for last in self._ends()]
+            return [window for last in self._ends() if (window := self._window(last)).n]
 
     def current(self) -> Window:
         """Return the newest window that has rows.
@@ -274,10 +275,10 @@ class Windowed(Packed):
             If there is none.
         """
         with self._lock:
-            ends = self._ends()
-            if not ends:
-                raise ValueError("there is no window yet")
-            return self._window(ends[-1])
+            for last in reversed(self._ends()):
+                if (window := self._window(last)).n:
+                    return window
+            raise ValueError("there is no window yet")
 
     def result(self) -> list[Window]:
         """Return `windows`."""
@@ -297,9 +298,12 @@ class Windowed(Packed):
         if self._keep is not None:
             kept = self._horizon() - self._keep
             first = kept if first is None else max(first, kept)
-        width = self._grid.panes
-        ends = {end for key in self._panes for end in range(key, min(key + width - 1, newest) + 1)}
-        return sorted(end for end in ends if first is None or end >= first)
+        ends: list[int] = []
+        for key in sorted(self._panes):
+            beyond = min(key + self._grid.panes, newest + 1)
+            ends += range(key if first is None else max(key, first), beyond)
+            first = beyond if first is None else max(first, beyond)  # those before are there
+        return ends
 
     def _window(self, last: int) -> Window:
         first = last - self._grid.panes + 1

@@ -178,7 +178,8 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
 
     Notes
     -----
-    Rows are independent, so the standard error of a change is sqrt(se1^2 + se2^2). KS and Kuiper
+    Rows are independent, so the standard error of a change is sqrt(se1^2 + se2^2); the p-value
+    takes that of one variance for the rows of both sides, if it is larger. KS and Kuiper
     are compared as extremes of the cumulative differences, not divided by their sigma, which falls
     with the number of rows; their p-values are upper bounds. ``curve`` tests whether frequency
     minus score has changed in any bin. docs/drift.md has all of it.
@@ -242,7 +243,7 @@ def drift_by_window(
     listed = _listed(windows)
     first = _accumulator(reference, "reference")
     side = side_of(first, level)
-    found = [_compared(first, side, window) for window in listed]
+    found = [_compared_window(first, side, window) for window in listed]
     adjusted = _adjusted([one.changes for one in found])
     drifts = (replace(one, changes=new) for one, new in zip(found, adjusted, strict=True))
     return WindowsDrift(tuple(listed), tuple(drifts))
@@ -267,6 +268,15 @@ def _compared(first: Any, side: Side, current: Any) -> Drift:
     first.copy().merge(second)  # refuses other parameters and shapes, in the words of the core
     changes = changes_of(side, side_of(second, side.level))
     return Drift(changes, first.n, second.n, side.level)
+
+
+def _compared_window(first: Any, side: Side, window: Any) -> Drift:
+    try:
+        return _compared(first, side, window)
+    except ValueError as error:
+        if not isinstance(window, streaming.Window):
+            raise
+        raise ValueError(f"window from {window.start} to {window.end}: {error}") from error
 
 
 def _adjusted(sets: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
