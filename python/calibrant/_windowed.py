@@ -16,6 +16,7 @@ from calibrant._row_slices import cut_rows, n_rows, named_arguments, parameters_
 from calibrant._settings import checked_choice, checked_count
 from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
+from calibrant._window_panes import KeptPanes, Panes
 
 __all__ = ["Windowed"]
 
@@ -61,8 +62,7 @@ class Windowed(Packed):
     3
     """
 
-    __slots__ = ("__weakref__", "_by_rows", "_empty", "_grid", "_keep", "_late", "_latest",
-                 "_lock", "_n_late", "_older", "_panes")  # fmt: skip
+    __slots__ = ("__weakref__", "_by_rows", "_empty", "_grid", "_keep", "_kept", "_late", "_lock")
 
     MAGIC = b"CLWN"
     _WHAT = "windows"
@@ -95,12 +95,12 @@ class Windowed(Packed):
     def _begin(self, empty: Any, grid: Grid, *, by_rows: bool, late: str, keep: int | None) -> None:
         self._empty, self._grid, self._by_rows = empty, grid, by_rows
         self._late, self._keep = late, keep
-        self._older = empty.copy()
-        self._panes: dict[int, Any] = {}
-        self._n_late = 0
-        #: The greatest timestamp so far; by rows, the number of rows so far.
-        self._latest: int | float | None = None
+        self._kept = KeptPanes(Panes({}, empty.copy()))
         self._lock = threading.RLock()
+
+    @property
+    def _panes(self) -> dict[int, Any]:
+        return self._kept.now.panes
 
     # Rows
 
@@ -119,15 +119,13 @@ class Windowed(Packed):
             whatever nan_policy says: a row without a time has no window.
         """
         arguments, n = self._checked(rows, named)
+        if self._by_rows and timestamps is not None:
+            raise TypeError("timestamps are for windows by time; these count rows")
         with self._lock:
             if self._by_rows:
-                if timestamps is not None:
-                    raise TypeError("timestamps are for windows by time; these count rows")
-                first = int(self._latest or 0)
-                panes = self._grid.pane(np.arange(first, first + n))
-                self._add(arguments, panes, np.arange(0), first + n)
+                self._kept.change(lambda: self._add_by_rows(arguments, n))
             else:
-                self._add_by_time(arguments, n, timestamps)
+                self._kept.change(lambda: self._add_by_time(arguments, n, timestamps))
 
     def _asked(self) -> dict[str, inspect.Parameter]:
         """Return the parameters of `_take`, by name: the times, and what the accumulators ask."""
@@ -140,7 +138,9 @@ class Windowed(Packed):
         """Add rows of a table by time; they are in no order of arrival, so that none is late."""
         arguments, n = self._checked((), named)
         with self._lock:
-            self._add_by_time(arguments, n, timestamps, may_be_late=False)
+            self._kept.change(
+                lambda: self._add_by_time(arguments, n, timestamps, may_be_late=False)
+            )
 
     def _checked(self, rows: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """Return the arguments of the accumulators by name, and how many rows they have."""
@@ -150,6 +150,11 @@ class Windowed(Packed):
             self._empty.copy().update(**arguments)  # says which is too short
             raise ValueError("all columns must have a value for each row")
         return arguments, n
+
+    def _add_by_rows(self, arguments: dict[str, Any], n: int) -> None:
+        first = int(self._kept.now.latest or 0)
+        panes = self._grid.pane(np.arange(first, first + n))
+        self._add(arguments, panes, np.arange(0), first + n)
 
     def _add_by_time(
         self, arguments: dict[str, Any], n: int, timestamps: Any, *, may_be_late: bool = True
@@ -163,13 +168,14 @@ class Windowed(Packed):
             self._empty.copy().update(**arguments)
             return
         panes = self._grid.pane(stamps)
-        late = self._grid.late_rows(stamps, self._latest) if may_be_late else np.arange(0)
+        latest = self._kept.now.latest
+        late = self._grid.late_rows(stamps, latest) if may_be_late else np.arange(0)
         if late.size and self._late == "raise":
             raise ValueError(
                 f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "
                 f"and its window is closed"
             )
-        known = [] if self._latest is None else [self._latest]
+        known = [] if latest is None else [latest]
         self._add(arguments, panes, late, max([*known, self._grid.latest(stamps)]))
 
     def _add(
@@ -178,47 +184,51 @@ class Windowed(Packed):
         """Add rows to their panes, all or none."""
         on_time = arguments
         if late.size:
-            kept = np.delete(np.arange(panes.size), late)
-            on_time, panes = cut_rows(arguments, kept), panes[kept]
-        parts = runs(panes)
+            others = np.delete(np.arange(panes.size), late)
+            on_time, panes = cut_rows(arguments, others), panes[others]
+        parts, kept = runs(panes), self._kept.now
+        after = kept._replace(n_late=kept.n_late + int(late.size))
+        if panes.size or late.size:
+            after = after._replace(latest=latest)
+        in_place = kept.panes.get(parts[0][0]) if len(parts) == 1 and not late.size else None
         try:
-            if len(parts) == 1 and parts[0][0] in self._panes and not late.size:
-                self._panes[parts[0][0]].update(**arguments)  # all or none by itself
+            if in_place is not None:
+                self._kept.update(in_place, arguments, self._let_go(after))
             else:
-                self._panes.update(self._changed(on_time, parts))
+                changed = self._changed(on_time, parts)
+                after = after._replace(panes={**kept.panes, **changed})
+                self._kept.replace(self._let_go(after))
         except (TypeError, ValueError):
             self._empty.copy().update(**arguments)  # names the row in the batch, not the part
             raise
-        self._n_late += int(late.size)
-        if panes.size or late.size:
-            self._latest = latest
-            self._let_go()
 
     def _changed(self, arguments: dict[str, Any], parts: list[tuple[int, Any]]) -> dict[int, Any]:
         """Return the panes of these rows as they would be."""
-        known = next((pane for pane in self._panes.values() if pane.n), self._older)
+        kept = self._kept.now
+        known = next((pane for pane in kept.panes.values() if pane.n), kept.older)
         changed = {}
         for key, rows in parts:
-            pane = self._panes[key].copy() if key in self._panes else self._empty.copy()
+            pane = kept.panes.get(key, self._empty).copy()
             pane.update(**(arguments if len(parts) == 1 else cut_rows(arguments, rows)))
-            if key not in self._panes:
+            if key not in kept.panes:
                 pane.copy().merge(known)  # of the same shape, or it could not be merged later
             changed[key] = pane
         if not parts:
             self._empty.copy().update(**arguments)
         return changed
 
-    def _let_go(self) -> None:
-        """Move what no window needs any more into the accumulator of older rows."""
-        if self._keep is None or self._latest is None:
-            return
-        first = self._horizon() - self._keep - self._grid.panes + 1
-        for key in sorted(key for key in self._panes if key < first):
-            self._older.merge(self._panes.pop(key))
+    def _let_go(self, panes: Panes) -> Panes:
+        """Return the same with what no window needs any more among the older rows.
 
-    def _horizon(self) -> int:
-        assert self._latest is not None
-        return int(self._grid.horizon(np.asarray(self._latest)))
+        A pane that gets rows on time is open, and so one that is kept.
+        """
+        if self._keep is None or panes.latest is None:
+            return panes
+        return panes.from_pane(self._horizon(panes) - self._keep - self._grid.panes + 1)
+
+    def _horizon(self, panes: Panes) -> int:
+        assert panes.latest is not None
+        return int(self._grid.horizon(np.asarray(panes.latest)))
 
     def merge(self, other: Self) -> Self:
         """Add the windows of another stream, pane by pane; for windows by time only.
@@ -244,17 +254,21 @@ class Windowed(Packed):
         if theirs._settings() != self._settings() or theirs._empty != self._empty:
             raise ValueError(f"cannot merge {theirs!r} into {self!r}: parameters differ")
         with self._lock:
-            merged = self.copy()
-            merged.total().merge(theirs.total())  # refuses another shape before anything is done
-            for key, pane in theirs._panes.items():
-                merged._panes[key] = merged._panes.get(key, self._empty.copy()).merge(pane)
-            merged._older.merge(theirs._older)
-            self._panes, self._older = merged._panes, merged._older
-            self._n_late += theirs._n_late
-            known = [at for at in (self._latest, theirs._latest) if at is not None]
-            self._latest = max(known, default=None)
-            self._let_go()
+            self._kept.change(lambda: self._add_panes(theirs._kept.now))
         return self
+
+    def _add_panes(self, theirs: Panes) -> None:
+        mine = self._kept.now
+        older, panes = mine.older.copy().merge(theirs.older), dict(mine.panes)
+        known = next((pane for pane in mine.panes.values() if pane.n), older)
+        for key, pane in theirs.panes.items():
+            if key not in panes:
+                pane.copy().merge(known)  # of the same shape, or it could not be merged later
+            panes[key] = panes.get(key, self._empty).copy().merge(pane)
+        times = [at for at in (mine.latest, theirs.latest) if at is not None]
+        n_late = mine.n_late + theirs.n_late
+        merged = Panes(panes, older, max(times, default=None), n_late)
+        self._kept.replace(self._let_go(merged))
 
     # What the rows amount to
 
@@ -287,54 +301,52 @@ class Windowed(Packed):
     def total(self) -> Any:
         """Return an accumulator of all rows, also those of windows that are not kept."""
         with self._lock:
-            return self._merged(self._older, sorted(self._panes))
+            kept = self._kept.now
+            return _merged(kept.older, kept, sorted(kept.panes))
 
     def _ends(self) -> list[int]:
         """The last panes of all windows that are kept and have rows."""
-        if not self._panes:
+        kept = self._kept.now
+        if not kept.panes:
             return []
-        newest = max(self._panes)
+        newest = max(kept.panes)
         first = self._grid.panes - 1 if self._by_rows else None  # no rows before the first one
         if self._keep is not None:
-            kept = self._horizon() - self._keep
-            first = kept if first is None else max(first, kept)
+            oldest = self._horizon(kept) - self._keep
+            first = oldest if first is None else max(first, oldest)
         ends: list[int] = []
-        for key in sorted(self._panes):
+        for key in sorted(kept.panes):
             beyond = min(key + self._grid.panes, newest + 1)
             ends += range(key if first is None else max(key, first), beyond)
             first = beyond if first is None else max(first, beyond)  # those before are there
         return ends
 
     def _window(self, last: int) -> Window:
-        first = last - self._grid.panes + 1
-        keys = [key for key in range(first, last + 1) if key in self._panes]
-        merged = self._merged(self._empty, keys)
+        kept, first = self._kept.now, last - self._grid.panes + 1
+        keys = [key for key in range(first, last + 1) if key in kept.panes]
+        merged = _merged(self._empty, kept, keys)
         start, end = self._grid.border(first), self._grid.border(last + 1)
-        return Window(start, end, merged.n, last < self._horizon(), merged)
-
-    def _merged(self, first: Any, keys: list[int]) -> Any:
-        merged = first.copy()
-        for key in keys:
-            merged.merge(self._panes[key])
-        return merged
+        return Window(start, end, merged.n, last < self._horizon(kept), merged)
 
     @property
     def n(self) -> int:
         """The number of rows so far, without late ones."""
         with self._lock:
-            return sum(int(part.n) for part in (self._older, *self._panes.values()))
+            kept = self._kept.now
+            return sum(int(part.n) for part in (kept.older, *kept.panes.values()))
 
     @property
     def n_omitted(self) -> int:
         """The number of rows dropped because a value was missing."""
         with self._lock:
-            parts = (self._older, *self._panes.values())
+            kept = self._kept.now
+            parts = (kept.older, *kept.panes.values())
             return sum(getattr(part, "n_omitted", 0) for part in parts)
 
     @property
     def n_late(self) -> int:
         """The number of rows left out because their window was closed."""
-        return self._n_late
+        return self._kept.now.n_late
 
     def __len__(self) -> int:
         return self.n
@@ -361,9 +373,10 @@ class Windowed(Packed):
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         with self._lock:
-            head = {**self._settings(), "latest": self._latest, "n_late": self._n_late}
-            states = {"empty": self._empty.to_bytes(), "older": self._older.to_bytes()}
-            states |= {str(key): self._panes[key].to_bytes() for key in sorted(self._panes)}
+            kept = self._kept.now
+            head = {**self._settings(), "latest": kept.latest, "n_late": kept.n_late}
+            states = {"empty": self._empty.to_bytes(), "older": kept.older.to_bytes()}
+            states |= {str(key): kept.panes[key].to_bytes() for key in sorted(kept.panes)}
             return head, states
 
     @classmethod
@@ -375,11 +388,12 @@ class Windowed(Packed):
             kind.from_bytes(states.pop("empty")), grid,
             by_rows=head["by_rows"], late=head["late"], keep=head["keep"],
         )  # fmt: skip
-        made._older = kind.from_bytes(states.pop("older"))
-        made._panes = {int(key): kind.from_bytes(state) for key, state in states.items()}
-        made._latest, made._n_late = head["latest"], head["n_late"]
-        if made._panes:
-            made._horizon()
+        older = kind.from_bytes(states.pop("older"))
+        panes = {int(key): kind.from_bytes(state) for key, state in states.items()}
+        kept = Panes(panes, older, head["latest"], head["n_late"])
+        if kept.panes:
+            made._horizon(kept)
+        made._kept = KeptPanes(kept)
         return made
 
     def copy(self) -> Self:
@@ -389,9 +403,9 @@ class Windowed(Packed):
             made._begin(
                 self._empty, self._grid, by_rows=self._by_rows, late=self._late, keep=self._keep
             )
-            made._older = self._older.copy()
-            made._panes = {key: pane.copy() for key, pane in self._panes.items()}
-            made._latest, made._n_late = self._latest, self._n_late
+            kept = self._kept.now
+            panes = {key: pane.copy() for key, pane in kept.panes.items()}
+            made._kept = KeptPanes(kept._replace(panes=panes, older=kept.older.copy()))
             return made
 
     def _shown(self) -> dict[str, Any]:
@@ -410,3 +424,10 @@ class Windowed(Packed):
         name = type(self._empty).__name__
         span = ", ".join(f"{key}={shown[key]!s}" for key in list(shown)[1:-2])
         return f"Windowed({name}, {span}, n={self.n}, n_late={self.n_late})"
+
+
+def _merged(first: Any, kept: Panes, keys: list[int]) -> Any:
+    merged = first.copy()
+    for key in keys:
+        merged.merge(kept.panes[key])
+    return merged
