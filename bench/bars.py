@@ -26,7 +26,7 @@ from bench.small_calls import SCALAR
 KS = "cumulative_tests (KS and Kuiper)"
 CONFIDENCE = ("NumPy, by class", "NumPy, by member", "NumPy, by count")
 CRPS = "scoringrules (numba)"
-GROUPS = "Grouped(Scores), 100 rows a group"
+GROUPS = "Brier and log score, 100 rows a group"
 ROWS_TOGETHER = "bringing the rows of a group together: a random access for each row and column"
 #: By kind, in percent of the samples of a processor with 10^5 groups.
 OF_GROUPS = {
@@ -162,19 +162,23 @@ BARS = (
         why="some 8 ns a row and thread: terms, integers of them, a cell in memory"),
     Bar("groups-pandas", "the same: pandas", "at least", 10, ratio(GROUPS, 1e7, "pandas"),
         why="some 8 ns a row and thread: terms, integers of them, a cell in memory"),
-    Bar("groups-share", "the same: share of the speed without groups", "at least", 0.2,
-        ratio(GROUPS, 1e7, "Scores without groups")),
     *(Bar(f"groups-{name.lower()}", f"groups of 100 rows of `{name}`, 10^{digits} rows: share of "
           "the speed without groups", "at least", 0.2,
           ratio(f"Grouped({name}), 100 rows a group", 10.0**digits, f"{name} without groups"),
           why=OF_GROUPS.get(name, ROWS_TOGETHER))
-      for digits, names in ((7, ("RiskProfile", "Reliability", "Spiegelhalter",
-                                 "Scores, 3 classes", "Scores, weighted", "RiskProfile, weighted",
+      for digits, names in ((7, ("Scores", "Scores, Brier and log", "RiskProfile",
+                                 "Reliability", "Spiegelhalter", "Scores, 3 classes",
+                                 "Scores, weighted", "RiskProfile, weighted",
                                  "RiskProfile, more powers", "Reliability, weighted",
                                  "Spiegelhalter, weighted", "Assessment", "ScoreTable",
                                  "Scorecard", "Intervals", "PredictionSets", "PairedScores")),
                             (6, ("Ranks",)))
       for name in names),
+    *(Bar(f"stream-{name.lower()}", f"groups of 30,000 rows of `{name}`, 10^7 rows in 10 batches: "
+          "share of the speed without groups", "at least", 0.2,
+          ratio(f"Grouped({name}), a long stream", 1e7, f"{name} without groups"),
+          why=ROWS_TOGETHER)
+      for name in ("Assessment", "ScoreTable", "Scorecard")),
     Bar("soak-memory", "10^9 rows in batches: memory more than before", "at most", 16,
         soak_memory, "MB"),
     Bar("soak-threads", "8 Python threads on one accumulator for a minute: threads that lost "

@@ -150,7 +150,7 @@ PLOTS: dict[str, tuple[Callable[[Results, Any, Any], Any], str]] = {
 
 
 def draw(results: Results, folder: Path) -> list[str]:
-    """Write all pictures, and return their names; none without matplotlib or without results."""
+    """Write all pictures, and return their names; none without matplotlib or without peers."""
     try:
         import matplotlib as mpl
     except ImportError:
@@ -158,7 +158,7 @@ def draw(results: Results, folder: Path) -> list[str]:
     mpl.use("Agg")
     from matplotlib import pyplot as plt
 
-    if not any(True for _ in pairs(results)):
+    if not rows_of(results, results.ratio):
         return []
     folder.mkdir(parents=True, exist_ok=True)
     light = {"svg.fonttype": "none", "svg.hashsalt": "calibrant"}  # text stays text, bytes the same

@@ -49,7 +49,7 @@ README_ROWS = (
     ("density_coverage, 64 dimensions", "prdc"),
     ("vendi_score, 64 dimensions", "vendi-score"),
     ("ensemble_confidence, 30 votes of int8", "NumPy, by count"),
-    ("Grouped(Scores), 100 rows a group", "polars"),
+    ("Brier and log score, 100 rows a group", "polars"),
 )
 
 

@@ -1,7 +1,6 @@
 """Accumulators of many groups beside the same without.
 
-Brier and log score of groups also beside a polars and a pandas group-by of the same two; `Scores`
-sums the spherical score besides.
+Brier and log score of groups also beside a polars and a pandas group-by of the same two.
 """
 
 from __future__ import annotations
@@ -28,6 +27,12 @@ from calibrant.streaming import (
 )
 
 ROWS_A_GROUP = 100
+#: Of a stream, in so many batches: more than wait for an accumulator.
+ROWS_OF_STREAM, BATCHES = 30_000, 10
+
+brier_and_log = functools.partial(Scores, scores=["brier", "log"])
+more_powers = functools.partial(RiskProfile, powers=[2.0])
+ten_bins = functools.partial(Assessment, 10)
 
 
 def keyed(n):
@@ -35,7 +40,7 @@ def keyed(n):
 
 
 def by_calibrant(y, p, keys):
-    groups = Grouped(Scores)
+    groups = Grouped(brier_and_log)
     groups.update(y, p, groups=keys)
     return groups.metric("brier"), groups.metric("log")
 
@@ -72,19 +77,23 @@ def by_pandas(frame):
     return found["brier"].to_numpy(), found["log"].to_numpy()
 
 
-def alone(make):
+def cut(rows, keys, batches):
+    """Rows and keys in consecutive batches."""
+    for part in np.array_split(np.arange(keys.size), batches):
+        batch = slice(part[0], part[-1] + 1)
+        yield {name: column[batch] for name, column in rows.items()}, keys[batch]
+
+
+def alone(make, batches):
     """The same accumulator without groups."""
 
-    def call(rows, keys):  # noqa: ARG001
+    def call(rows, keys):
         total = make()
-        total.update(**rows)
+        for batch, _ in cut(rows, keys, batches):
+            total.update(**batch)
         return total
 
     return call
-
-
-def scores_alone(y, p, keys):  # noqa: ARG001
-    return alone(Scores)({"y_true": y, "y_proba": p}, None)
 
 
 def events(n):
@@ -122,44 +131,53 @@ def draws(n):
     return {"draws": rng.normal(size=(n, 20)), "truth": rng.normal(size=n)}
 
 
-def of_each(name, make, rows, most=10**7):
+def of_each(name, make, rows, most=10**7, *, a_group=ROWS_A_GROUP, batches=1):
     """Any accumulator by groups, beside the same without."""
 
     def by_groups(rows, keys):
         groups = Grouped(make)
-        groups.update(**rows, groups=keys)
+        for batch, its_keys in cut(rows, keys, batches):
+            groups.update(**batch, groups=its_keys)
         return groups
 
     def as_a_selection(data, groups):
         rows, keys = data
         of_rows_alone = make()
-        of_rows_alone.update(**{column: values[keys == 3] for column, values in rows.items()})
-        assert groups[3] == of_rows_alone
+        key = keys[0]
+        of_rows_alone.update(**{column: values[keys == key] for column, values in rows.items()})
+        assert groups[key] == of_rows_alone
 
+    def keyed_rows(n):
+        return rows(n), np.random.default_rng(0).integers(0, max(n // a_group, 1), n)
+
+    how = "100 rows a group" if batches == 1 else "a long stream"
     return Task(
-        f"Grouped({name}), 100 rows a group",
-        lambda n: (rows(n), np.random.default_rng(0).integers(0, n // ROWS_A_GROUP, n)),
+        f"Grouped({name}), {how}",
+        keyed_rows,
         by_groups,
-        (Peer(f"{name} without groups", alone(make), yardstick=True),),
+        (Peer(f"{name} without groups", alone(make, batches), yardstick=True),),
         check=as_a_selection,
-        sizes=(10**3, 10**5, most),
+        sizes=(10**3, 10**5, most) if batches == 1 else (10**5, most),
     )
 
 
-more_powers = functools.partial(RiskProfile, powers=[2.0])
-ten_bins = functools.partial(Assessment, 10)
+def of_stream(name, make):
+    """The same of as many rows of each group that they do not wait any more."""
+    return of_each(name, make, events, a_group=ROWS_OF_STREAM, batches=BATCHES)
+
 
 TASKS = (
     Task(
-        "Grouped(Scores), 100 rows a group",
+        "Brier and log score, 100 rows a group",
         keyed,
         by_calibrant,
         (
             Peer("polars", by_polars, needs="polars", prepare=polars_table),
             Peer("pandas", by_pandas, needs="pandas", prepare=pandas_table),
-            Peer("Scores without groups", scores_alone, yardstick=True),
         ),
     ),
+    of_each("Scores", Scores, events),
+    of_each("Scores, Brier and log", brier_and_log, events),
     of_each("RiskProfile", RiskProfile, events),
     of_each("Reliability", Reliability, events),
     of_each("Spiegelhalter", Spiegelhalter, events),
@@ -176,4 +194,7 @@ TASKS = (
     of_each("PredictionSets", PredictionSets, sets),
     of_each("PairedScores", PairedScores, pairs),
     of_each("Ranks", functools.partial(Ranks, 20), draws, 10**6),
+    of_stream("Assessment", ten_bins),
+    of_stream("ScoreTable", ScoreTable),
+    of_stream("Scorecard", Scorecard),
 )
