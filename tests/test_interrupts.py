@@ -7,6 +7,7 @@ merge runs through. The core asks for signals by itself: test_processes.py.
 
 from __future__ import annotations
 
+import contextlib
 import dis
 import functools
 import signal
@@ -130,6 +131,32 @@ def test_merge(kind):
 # Groups: merging is long where many of them are taken in
 
 
+@contextlib.contextmanager
+def alarm(handler, seconds, interval=0.0):
+    """Call a handler after some seconds, then again and again if there is an interval."""
+    old = signal.signal(signal.SIGALRM, lambda *_: handler())
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds, interval)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, old)
+
+
+class Adding:
+    """A handler that adds rows, and counts how often it was let."""
+
+    def __init__(self, total, **rows):
+        self.total, self.rows, self.added = total, rows, 0
+
+    def __call__(self):
+        try:
+            self.total.update(**self.rows)
+            self.added += 1
+        except RuntimeError as refused:
+            assert "while rows are being added" in str(refused)  # noqa: PT017
+
+
 def many_groups(factory, n_groups=300, rows=500):
     rng = np.random.default_rng(1)
     p = rng.random(n_groups * rows)
@@ -139,102 +166,62 @@ def many_groups(factory, n_groups=300, rows=500):
     return total
 
 
-@pytest.mark.parametrize("factory", [functools.partial(Assessment, 10), Scores])
+of_ten_bins = functools.partial(Assessment, 10)
+
+
+@pytest.mark.parametrize("factory", [of_ten_bins, Scores])
 @pytest.mark.parametrize("seconds", [1e-4, 1e-3, 1e-2])
 def test_a_signal_while_groups_are_merged(factory, seconds):
     total, other = many_groups(factory), many_groups(factory)
-    both = many_groups(factory).merge(other)
-    before, after = total.to_bytes(), both.to_bytes()
+    before, after = total.to_bytes(), many_groups(factory).merge(other).to_bytes()
 
-    def raise_signal(*_):
+    def raise_signal():
         raise Signal
 
-    old = signal.signal(signal.SIGALRM, raise_signal)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    with contextlib.suppress(Signal), alarm(raise_signal, seconds):
         total.merge(other)
-    except Signal:
-        pass
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
     assert total.to_bytes() in (before, after)
     assert total.n in (300 * 500, 2 * 300 * 500)
     assert other.to_bytes() == before
 
 
-@pytest.mark.parametrize("factory", [functools.partial(Assessment, 10), Scores, CoverageHSIC])
-def test_a_handler_that_adds_rows_itself(factory):
+INTERVALS = {"y_true": [1.0, 0.0], "intervals": [[0.0, 1.0], [0.5, 1.5]]}
+PAIR = {"y_true": [1, 0], "y_proba": [0.75, 0.5]}
+
+
+@pytest.mark.parametrize(
+    ("total", "rows"),
+    [
+        (many_groups(of_ten_bins), PAIR),
+        (many_groups(Scores), PAIR),
+        (Grouped(CoverageHSIC), INTERVALS),
+    ],
+)
+def test_a_handler_that_adds_rows_to_groups(total, rows):
     """Its rows and those of the call that it interrupts are all there, or are refused."""
-    rows = {"y_true": [1, 0], "y_proba": [0.75, 0.5], "groups": [5, -5]}
-    if factory is CoverageHSIC:
-        rows = {"y_true": [1.0, 0.0], "intervals": [[0.0, 1.0], [0.5, 1.5]], "groups": [5, -5]}
-    total = Grouped(factory) if factory is CoverageHSIC else many_groups(factory)
-    before, added = total.n, 0
-
-    def add(*_):
-        nonlocal added
-        try:
-            total.update(**rows)
-            added += 1
-        except RuntimeError as refused:
-            assert "while rows are being added" in str(refused)  # noqa: PT017
-
-    old = signal.signal(signal.SIGALRM, add)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 1e-3, 1e-3)
-        for _ in range(20):
-            total.update(**{**rows, "groups": [added, -added]})
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-    assert total.n == before + 2 * (added + 20)
+    before, handler = total.n, Adding(total, **rows, groups=[5, -5])
+    with alarm(handler, 1e-3, 1e-3):
+        for i in range(20):
+            total.update(**rows, groups=[handler.added, -i])
+    assert total.n == before + 2 * (handler.added + 20)
     assert total.n == sum(total[key].n for key in total)
-    assert type(total).from_bytes(total.to_bytes()).n == total.n
+    assert Grouped.from_bytes(total.to_bytes()) == total
 
 
-def test_a_handler_in_the_midst_of_a_merge():
-    """Rows that it adds are added, or refused."""
-    total = many_groups(functools.partial(Assessment, 10), 2000)
-    other, added = total.copy(), 0
-
-    def add(*_):
-        nonlocal added
-        try:
-            total.update([1], [0.5], groups=[1])
-            added += 1
-        except RuntimeError as refused:
-            assert "while rows are being added" in str(refused)  # noqa: PT017
-
-    old = signal.signal(signal.SIGALRM, add)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 1e-2, 1e-2)
+def test_a_handler_in_the_midst_of_a_merge_of_groups():
+    total = many_groups(of_ten_bins, 2000)
+    other, handler = total.copy(), Adding(total, y_true=[1], y_proba=[0.5], groups=[1])
+    with alarm(handler, 1e-2, 1e-2):
         total.merge(other)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-    assert total.n == 2 * other.n + added
-    assert total[1].n == 2 * other[1].n + added
+    assert total.n == 2 * other.n + handler.added
+    assert total[1].n == 2 * other[1].n + handler.added
 
 
 def test_a_handler_that_adds_rows_to_windows():
-    total, added = Windowed(Scores, rows=3, keep=2), 0
-
-    def add(*_):
-        nonlocal added
-        try:
-            total.update([1], [0.5])
-            added += 1
-        except RuntimeError as refused:
-            assert "while rows are being added" in str(refused)  # noqa: PT017
-
-    old = signal.signal(signal.SIGALRM, add)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 1e-4, 1e-4)
+    total = Windowed(Scores, rows=3, keep=2)
+    handler = Adding(total, y_true=[1], y_proba=[0.5])
+    with alarm(handler, 1e-4, 1e-4):
         for _ in range(50):
-            total.update([1, 0], [0.75, 0.5])
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, old)
-    assert total.n == 100 + added
+            total.update(**PAIR)
+    assert total.n == 100 + handler.added
     assert all(window.n == 3 for window in total.windows()[:-1])
