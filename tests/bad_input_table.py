@@ -320,7 +320,7 @@ ROWS |= {
     "telemetry.attributes": row({"result": {"a": 1.0}}, result=A_RESULT),
     "telemetry.prometheus_text": row({"result": {"a": 1.0}}, result=A_RESULT, labels=Kind(constants(3, {"a b": "x"}, {1: "x"}, ["a"]))),
     "distributed.Spec": row({"factory": streaming.Scores, "roles": {"label": "y"}}, roles=Kind(constants({}, None, {"positive": 1}))),
-    "distributed.Spec.add": row({"total": streaming.Scores(), "table": TABLE}, total=AN_ACCUMULATOR, table=A_TABLE),
+    "distributed.Spec.add": row({"total": streaming.Scores(), "table": TABLE}, total=AN_ACCUMULATOR, table=A_TABLE, first_row=ANYTHING),
     "distributed.partial": row({"batch": TABLE, "spec": SPEC}, batch=A_TABLE, spec=A_RESULT),
     "distributed.combine": row({"states": [filled("streaming.Scores").to_bytes()]}, states=Kind(constants(None, 3, [], [b""], [3], b"CLBR"))),
     "distributed.finish": row({"state": filled("streaming.Scores").to_bytes()}),

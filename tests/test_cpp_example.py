@@ -61,3 +61,19 @@ def test_bad_rows_and_damaged_checkpoints(rows, tmp_path):
     assert not checkpoint.exists()
     checkpoint.write_bytes(b"CLBR and nothing else")
     assert run((y[:10], p[:10]), checkpoint, tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("1 high", "a line is not a label and a number"),
+        ("257 0.5", "must be 0 or 1, found 257 at row 1"),
+    ],
+)
+def test_lines_that_cannot_be_rows(line, message, tmp_path):
+    tmp_path.joinpath("rows.txt").write_text(f"1 0.75\n{line}\n0 0.5\n")
+    command = [PROGRAM, str(tmp_path / "rows.txt"), str(tmp_path / "scores.state")]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert message in said.stderr
+    assert not (tmp_path / "scores.state").exists()

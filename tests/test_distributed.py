@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial as fixed
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from calibrant import distributed, streaming
+from calibrant import distributed, set_num_threads, streaming
+from calibrant.config import config
 from calibrant.distributed import Spec, combine, finish, partial
 from calibrant.evidence import Evidence
+from calibrant.sequential import SequentialCalibrationTest
 
 N = 600
 ROLES = {"label": "y", "prob": "p", "weight": "w"}
@@ -265,3 +267,176 @@ def test_a_role_that_is_not_named_is_not_guessed_from_other_columns(table):
 def test_a_column_that_is_not_there(table):
     with pytest.raises(ValueError, match="nothing"):
         partial(table, Spec(streaming.Scores, {"label": "y", "prob": "nothing"}))
+
+
+@pytest.mark.parametrize("library", ["pandas.DataFrame", "polars.DataFrame", "pyarrow.table"])
+def test_a_column_that_is_not_there_in_any_kind_of_table(table, library):
+    module, name = library.split(".")
+    make = getattr(pytest.importorskip(module), name)
+    with pytest.raises(ValueError, match=r"batch 1: the .* no column 'z'"):
+        distributed.local(
+            [{**table, "z": table["p"]}, make(table)], streaming.Scores, label="y", prob="z"
+        )
+
+
+def test_columns_of_files_that_are_not_named_are_not_looked_at(table, tmp_path):
+    """A weight that nobody named would change every number."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    columns = {**table, "weight": table["w"], "low_90": table["low"], "high_90": table["high"]}
+    parquet.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    np.savez(tmp_path / "rows.npz", **columns)
+    total = streaming.Scores()
+    total.update(table["y"], table["p"])
+    roles = {"label": "y", "prob": "p"}
+    for name in ("rows.parquet", "rows.npz"):
+        assert distributed.local([tmp_path / name], streaming.Scores, **roles) == total
+        assert distributed.local([str(tmp_path / name)], Evidence, **roles).intervals is None
+        with pytest.raises(ValueError, match="cannot tell which column holds the probabilities"):
+            distributed.local([tmp_path / name], streaming.Scores, label="y")
+
+
+def test_a_column_has_the_role_that_it_was_given(table):
+    total = streaming.Scores()
+    total.update(table["y"], table["p"])
+    for name in ("w", "weight", "sample_weight"):
+        rows = {"y": table["y"], name: table["p"]}
+        assert distributed.local([rows], streaming.Scores, label="y", prob=name) == total
+
+
+def test_whatever_scan_takes_is_a_batch(table):
+    pa, duckdb = pytest.importorskip("pyarrow"), pytest.importorskip("duckdb")
+    rows = pa.table({name: table[name] for name in ("y", "p", "w", "extra")})
+    whole = alone(streaming.Scores, table)
+    for batch in (rows, rows.to_reader(100), rows.to_batches()[0], duckdb.from_arrow(rows)):
+        assert partial(batch, Spec(streaming.Scores, ROLES)) == whole.to_bytes()
+
+
+def test_tensors_of_arrow_are_lists(table):
+    pa = pytest.importorskip("pyarrow")
+    both = np.stack([1 - table["p"], table["p"]], axis=1)
+    tensors = pa.FixedShapeTensorArray.from_numpy_ndarray(both)
+    total = streaming.Scores()
+    total.update(table["y"], both)
+    spec = Spec(streaming.Scores, {"label": "y", "prob": "p"})
+    rows = pa.table({"y": table["y"], "p": tensors})
+    assert combine([partial(rows[:100], spec), partial(rows[100:], spec)]) == total.to_bytes()
+    pictures = pa.FixedShapeTensorArray.from_numpy_ndarray(np.zeros((N, 2, 2)))
+    with pytest.raises(TypeError, match="column 'p' must hold numbers"):
+        partial(pa.table({"y": table["y"], "p": pictures}), spec)
+
+
+@pytest.mark.parametrize("kind", [tuple, list, iter])
+def test_names_may_come_in_any_iterable(table, kind):
+    both = {"y": table["y"], "no": 1 - table["p"], "yes": table["p"]}
+    total = streaming.Scores()
+    total.update(table["y"], np.stack([1 - table["p"], table["p"]], axis=1))
+    halves = [rows_of(both, slice(0, 200)), rows_of(both, slice(200, N))]
+    found = distributed.local(
+        halves, streaming.Scores, label="y", prob=kind(["no", "yes"]), classes=kind([0, 1])
+    )
+    assert found == total
+
+
+def grouped():
+    return streaming.Grouped(streaming.Scores)
+
+
+def test_windows_of_groups(timed):
+    rows = {**timed, "g": np.array(["a", "b", "c"])[np.arange(N) % 3]}
+    factory = fixed(streaming.Windowed, grouped, every=np.timedelta64(1, "D"))
+    found = distributed.local(parts_of(rows, 4), factory, group="g", **WINDOW_ROLES)
+    order = np.argsort(rows["t"], kind="stable")
+    stream = factory()
+    stream.update(
+        rows["y"][order], rows["p"][order], groups=rows["g"][order], timestamps=rows["t"][order]
+    )
+    assert found == stream
+    with pytest.raises(TypeError, match="no column was named for groups of Windowed of Grouped"):
+        distributed.local(parts_of(rows, 4), factory, **WINDOW_ROLES)
+
+
+@pytest.mark.parametrize(
+    ("factory", "roles", "error", "message"),
+    [
+        (streaming.Scores, {"group": "w"}, TypeError, "group was named, but Scores has no use for"),
+        (grouped, {"timestamp": "w", "group": "w"}, TypeError, "timestamp was named, but Grouped"),
+        (
+            fixed(streaming.Intervals, [0.9]),
+            {"prob": None, "low": "low", "high": "high", "level": 0.8},
+            ValueError, r"level is \(0.8,\), but confidence_level of Intervals is \(0.9,\)",
+        ),
+        (streaming.Scores, {"truth": "p"}, TypeError, "roles cannot have truth: ties of ranks"),
+        (streaming.Scores, {"draws": "p"}, TypeError, "roles cannot have draws: ties of ranks"),
+        (SequentialCalibrationTest, {}, TypeError, "depends on the order of all rows"),
+        (lambda: 3, {}, TypeError, "factory must make an accumulator, got 3"),
+    ],
+)  # fmt: skip
+def test_what_would_not_be_looked_at_is_refused(table, factory, roles, error, message):
+    with pytest.raises(error, match=message):
+        distributed.local([table], factory, **{"label": "y", "prob": "p", **roles})
+
+
+def test_a_factory_must_make_a_new_accumulator_each_time(table):
+    """Its rows would be counted once for each partition."""
+    first = alone(streaming.Scores, table)
+    with pytest.raises(ValueError, match=r"without rows, got Scores\(n=600"):
+        distributed.local([table], first.copy, **ROLES)
+    shared = streaming.Scores()
+    with pytest.raises(ValueError, match=r"batch 1: factory must make .* without rows"):
+        distributed.local([table, table], lambda: shared, n_workers=1, **ROLES)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_one_table_is_no_batches(table, library):
+    frame = pytest.importorskip(library).DataFrame(table)
+    for several in (distributed.local, distributed.dask):
+        with pytest.raises(TypeError, match="must be an iterable, such as a list, got DataFrame"):
+            several(frame, streaming.Scores, **ROLES)
+
+
+def test_errors_name_the_batch_and_the_file(table, tmp_path):
+    bad = {**table, "p": table["p"] + 0.5}
+    first = int(np.flatnonzero(bad["p"] > 1)[0])
+    np.savez(tmp_path / "bad.npz", **bad)
+    for batch, name in ((bad, "the table"), (tmp_path / "bad.npz", "bad.npz")):
+        with pytest.raises(ValueError, match=rf"batch 2: .*{name}: column 'p' .* at row {first}"):
+            distributed.local([table, table, batch], streaming.Scores, **ROLES)
+
+
+def test_an_empty_batch_of_text_labels(table):
+    named = {"y": np.array(["no", "yes"])[table["y"]], "p": table["p"]}
+    batches = [rows_of(named, slice(0, 0)), named]
+    total = streaming.Scores()
+    total.update(table["y"], table["p"])
+    assert distributed.local(batches, streaming.Scores, label="y", prob="p") == total
+
+
+class Here:
+    """Runs what is submitted at once, in the thread of the caller."""
+
+    def submit(self, function, *arguments):
+        future = Future()
+        future.set_result(function(*arguments))
+        return future
+
+
+@pytest.mark.usefixtures("runtime_restored")
+def test_workers_use_one_thread_and_leave_the_callers_setting(table):
+    set_num_threads(2)
+    threads = []
+
+    class Watched(streaming.Scores):
+        def update(self, y_true, y_proba):
+            threads.append(config()["num_threads"])
+            super().update(y_true, y_proba)
+
+    roles = {"label": "y", "prob": "p"}
+    for executor in (None, Here()):
+        distributed.local(parts_of(table, 3), Watched, executor=executor, **roles)
+        assert config()["num_threads"] == 2
+    assert threads == [1] * 6
+    bad = {**table, "p": table["p"] + 1}
+    with pytest.raises(ValueError, match="found 1"):
+        distributed.local([bad], Watched, executor=Here(), **roles)
+    assert config()["num_threads"] == 2

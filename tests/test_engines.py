@@ -24,16 +24,21 @@ FACTORY = fixed(streaming.Scorecard, n_bins=10)
 DAYS = fixed(streaming.Windowed, streaming.Scores, every=np.timedelta64(1, "D"))
 WINDOW_ROLES = {"label": "y", "prob": "p", "timestamp": "t"}
 
+KEYS = np.array(["a", "b", "ü"])
+GROUPED = fixed(streaming.Grouped, streaming.Scores)
+GROUP_ROLES = {"label": "y", "prob": "p", "group": "g"}
+
 
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(11)
     p = rng.random(N)
     y = (rng.random(N) < p).astype(np.int64)
+    code = rng.integers(0, 3, N)
     spans = rng.integers(0, 10**12, N).astype("timedelta64[us]")  # eleven days
     return {
         "y": y, "p": p, "w": rng.integers(0, 4, N) / 2.0, "weight": -p, "un named": p,
-        "t": np.datetime64("2026-03-25T00:00") + spans,
+        "t": np.datetime64("2026-03-25T00:00") + spans, "code": code, "g": KEYS[code],
     }  # fmt: skip
 
 
@@ -41,6 +46,26 @@ def table():
 def alone(table):
     total = FACTORY()
     total.update(table["y"], table["p"], sample_weight=table["w"])
+    return total
+
+
+@pytest.fixture(scope="module")
+def grouped(table):
+    total = GROUPED()
+    total.update(table["y"], table["p"], groups=table["g"])
+    return total
+
+
+@pytest.fixture(scope="module")
+def three():
+    """Probabilities of three classes."""
+    return np.random.default_rng(12).dirichlet([1, 1, 1], N)
+
+
+@pytest.fixture(scope="module")
+def classes(table, three):
+    total = streaming.Scores()
+    total.update(table["code"], three)
     return total
 
 
@@ -160,6 +185,41 @@ def test_dask_errors_name_the_row(table):
         distributed.dask(frame, FACTORY, **ROLES)
 
 
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize("key", ["text", "category"])
+def test_dask_groups(table, grouped, key):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    rows = pd.DataFrame(table)
+    rows = rows if key == "text" else rows.astype({"g": "category"})
+    frame = dd.from_pandas(rows, npartitions=5)
+    assert distributed.dask(frame, lambda: GROUPED(), **GROUP_ROLES) == grouped
+    assert distributed.dask(frame[frame["p"] > 2], GROUPED, **GROUP_ROLES) == GROUPED()
+
+
+@pytest.mark.usefixtures("cluster")
+def test_dask_errors_name_the_partition_and_the_column(table):
+    import dask.array as da
+    import dask.dataframe as dd
+    import pandas as pd
+
+    p = table["p"].copy()
+    p[-1] = 2.0
+    frame = dd.from_pandas(pd.DataFrame({**table, "p": p}), npartitions=4)
+    with pytest.raises(ValueError, match=r"partition 3: .*column 'p' .* found 2 at row 999"):
+        distributed.dask(frame, FACTORY, **ROLES)
+    y = da.from_array(table["y"])
+    for collection in (frame, {"y": y, "w": y}):
+        with pytest.raises(ValueError, match="collection has no column 'z'"):
+            distributed.dask(collection, FACTORY, label="y", prob="z")
+    for collection in (y, frame["p"], frame.to_delayed()[0]):
+        with pytest.raises(TypeError, match="collection must be a dask DataFrame, a dict"):
+            distributed.dask(collection, FACTORY, **ROLES)
+    with pytest.raises(TypeError, match=r"collection\['p'\] must be a dask Array, got ndarray"):
+        distributed.dask({"y": y, "p": p}, FACTORY, label="y", prob="p")
+
+
 # --- Spark
 
 
@@ -186,10 +246,11 @@ def spark():
 
 
 @pytest.fixture(scope="module")
-def frame(spark, table):
+def frame(spark, table, three):
     import pyarrow as pa
 
-    return spark.createDataFrame(pa.table(table)).repartition(7)
+    rows = pa.table({**table, "three": three.tolist()})
+    return spark.createDataFrame(rows).repartition(7)
 
 
 @pytest.mark.parametrize("fan_in", [2, 16])
@@ -209,6 +270,41 @@ def test_spark_windows(frame, by_day):
     local = frame.withColumn("t", frame["t"].cast("timestamp_ntz"))
     for rows in (frame, local):  # moments; the same by the clock of the session, which is UTC
         assert distributed.spark(rows, DAYS, fan_in=3, **WINDOW_ROLES) == by_day
+
+
+def test_spark_groups_and_arrays(frame, table, grouped, classes):
+    assert distributed.spark(frame, lambda: GROUPED(), **GROUP_ROLES) == grouped
+    assert distributed.spark(frame, streaming.Scores, label="code", prob="three") == classes
+    dotted = frame.withColumnRenamed("p", "model.p")
+    total = streaming.Scores()
+    total.update(table["y"], table["p"])
+    assert distributed.spark(dotted, streaming.Scores, label="y", prob="model.p") == total
+
+
+def test_what_comes_before_spark_runs_once(spark, frame, alone):
+    """With a shuffle in between, to ask for the number of partitions would run it again."""
+    rows = spark.sparkContext.accumulator(0)
+
+    def counted(batches):
+        for batch in batches:
+            rows.add(batch.num_rows)
+            yield batch
+
+    shuffled = frame.mapInArrow(counted, frame.schema).repartition(5)
+    assert distributed.spark(shuffled, FACTORY, **ROLES) == alone
+    assert rows.value == N
+
+
+def test_spark_errors_name_the_partition_and_the_row(spark):
+    rows = spark.range(0, 1_000, numPartitions=2).selectExpr("0 AS y", "id / 998 AS p")
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
+    try:
+        with pytest.raises(Exception, match=r"partition 1: .*column 'p' .* at row 499"):
+            distributed.spark(rows, streaming.Scores, label="y", prob="p")
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    with pytest.raises(TypeError, match="frame must be a DataFrame of Spark"):
+        distributed.spark({"y": [1], "p": [0.5]}, streaming.Scores, label="y", prob="p")
 
 
 def test_a_spark_task_fails_half_way(frame, alone, tmp_path):
@@ -248,6 +344,20 @@ def test_ray_windows(ray, table, by_day):
 
     dataset = ray.data.from_arrow(pa.table(table)).repartition(5)
     assert distributed.ray(dataset, DAYS, **WINDOW_ROLES) == by_day
+
+
+def test_ray_groups_and_tensors(ray, table, three, grouped, classes):
+    import pyarrow as pa
+
+    dataset = ray.data.from_arrow(pa.table(table)).repartition(5)
+    assert distributed.ray(dataset, lambda: GROUPED(), **GROUP_ROLES) == grouped
+    code = table["code"]
+    tensors = ray.data.range(N, override_num_blocks=3).map_batches(
+        lambda batch: {"y": code[batch["id"]], "p": three[batch["id"]]}
+    )
+    assert distributed.ray(tensors, streaming.Scores, label="y", prob="p") == classes
+    with pytest.raises(TypeError, match="dataset must be a Dataset of Ray"):
+        distributed.ray([1], streaming.Scores, label="y", prob="p")
 
 
 def test_ray_empty_dataset(ray, table):

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import calibrant
+from bad_input_rows import ACCUMULATORS, filled
 from calibrant import streaming
 from calibrant.evidence import Evidence
 from calibrant.sequential import SequentialCalibrationTest
@@ -302,6 +303,11 @@ def test_states_of_released_versions(path):
 def test_there_are_saved_states_of_all_accumulators():
     expected = {(accumulator, rows) for accumulator in MAKERS for rows in rows_of(accumulator)}
     assert {(path.parent.name, path.stem) for path in saved_paths("0.1.0")} == expected
+
+
+def test_every_class_that_can_be_saved_is_among_them():
+    names = {name.split(".")[-1] for name in ACCUMULATORS if hasattr(filled(name), "to_bytes")}
+    assert names == MAKERS.keys() | {"RiskProfile"}
 
 
 def write(folder):

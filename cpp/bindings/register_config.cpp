@@ -33,7 +33,8 @@ void register_config(py::module_& m) {
     m.def("num_threads", &num_threads, "The number of threads in force.");
     m.def("set_num_threads", &set_num_threads, "n"_a,
           "From 1 to max_threads, or 0 for the default.");
-    m.def("work_alone", &work_alone, "Calls of this Python thread use no other thread.");
+    m.def("work_alone", &work_alone, "on"_a = true,
+          "Calls of this Python thread use no other thread, or may again; returns what was so.");
     m.def("config", &config, "What is in force, and how the core was built.");
 }
 

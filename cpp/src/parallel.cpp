@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #if defined(_OPENMP)
@@ -212,7 +213,7 @@ void set_num_threads(long long n) {
     asked_for.store(static_cast<int>(n), std::memory_order_relaxed);
 }
 
-void work_alone() noexcept { alone = true; }
+bool work_alone(bool on) noexcept { return std::exchange(alone, on); }
 
 int openmp_date() noexcept {
 #if defined(_OPENMP)

@@ -37,7 +37,8 @@ calibrant::ScoreSums load_or_begin(const std::filesystem::path& checkpoint) {
     return calibrant::restore<calibrant::ScoreSums>(bytes);  // throws if they are damaged
 }
 
-// To another name first: a crash leaves the old checkpoint or the new one.
+// To another name first: a crash leaves the old checkpoint or the new one. (Where the power may
+// fail, too, sync the file before it is renamed, as Python's save does.)
 void save(const calibrant::ScoreSums& scores, const std::filesystem::path& checkpoint) {
     const std::string bytes = scores.to_bytes();
     std::filesystem::path next = checkpoint;
@@ -49,7 +50,7 @@ void save(const calibrant::ScoreSums& scores, const std::filesystem::path& check
     std::filesystem::rename(next, checkpoint);
 }
 
-void add(calibrant::ScoreSums& total, const std::vector<std::int8_t>& labels,
+void add(calibrant::ScoreSums& total, const std::vector<std::int32_t>& labels,
          const std::vector<double>& probabilities) {
     const calibrant::Column y_true = calibrant::column_of(std::span(labels));
     calibrant::Events events;
@@ -65,17 +66,20 @@ void run(const char* predictions, const std::filesystem::path& checkpoint) {
     calibrant::ScoreSums total = load_or_begin(checkpoint);
     std::ifstream rows(predictions);
     if (!rows) throw std::runtime_error(std::string("cannot read ") + predictions);
-    std::vector<std::int8_t> labels;
+    std::vector<std::int32_t> labels;
     std::vector<double> probabilities;
-    int label = 0;
+    std::int32_t label = 0;
     double probability = 0.0;
     while (rows >> label >> probability) {
-        labels.push_back(static_cast<std::int8_t>(label));
+        labels.push_back(label);
         probabilities.push_back(probability);
         if (labels.size() < rows_per_batch) continue;
         add(total, labels, probabilities);
         labels.clear();
         probabilities.clear();
+    }
+    if (!rows.eof()) {
+        throw std::runtime_error(std::string(predictions) + ": a line is not a label and a number");
     }
     if (!labels.empty()) add(total, labels, probabilities);
     save(total, checkpoint);

@@ -2,50 +2,57 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import tempfile
+import secrets
 from pathlib import Path
 
 __all__ = ["write_file"]
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
-    """Write under another name, then rename: a file is there as a whole or not at all."""
-    target = Path(path)
-    block = content.encode() if isinstance(content, str) else content
+    """Write under another name, then rename: a file is there as a whole or not at all.
+
+    Of a link, what it points to is replaced. A file that was there keeps its permissions.
+    """
+    target = Path(os.path.realpath(Path(path)))
+    temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise OSError(error.errno, f"cannot be written: {error.strerror}", str(path)) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(block)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(target)
-        _sync_folder(target.parent)
+        if target.exists() and not (target.is_file() or target.is_dir()):
+            raise OSError(errno.EINVAL, "it is no file but a device, a pipe or a socket")
+        _write_new(temporary, content.encode() if isinstance(content, str) else content, target)
+        temporary.replace(target)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise OSError(error.errno, f"cannot be written: {error.strerror}", str(path)) from error
         raise
+    _sync_folder(target.parent)
+
+
+def _write_new(path: Path, block: bytes, like: Path) -> None:
+    """Write a file that is not there yet, to the disk, with the permissions of another if it is."""
+    # The system applies the umask: to read it one would have to change it, for all threads.
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    with os.fdopen(handle, "wb") as file:
+        if like.exists():
+            path.chmod(like.stat().st_mode & 0o777)
+        file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
     """Let the new name, too, survive a loss of power, where the system can do that."""
     if os.name != "posix":
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # it may be written to but not read; the rename stands
+        return
     try:
         os.fsync(handle)
-    except OSError:  # some network file systems have no such thing; the rename stands
+    except OSError:  # some network file systems have no such thing
         pass
     finally:
         os.close(handle)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -52,7 +52,9 @@ class Packed(Saved):
         head, states = _evidence_bytes.unpack(state_bytes(state), cls.MAGIC, cls._WHAT)
         try:
             return cls._of_parts(head, states)
-        except (AttributeError, IndexError, KeyError, OverflowError, TypeError) as error:
+        except (
+            ArithmeticError, AssertionError, AttributeError, LookupError, TypeError,
+        ) as error:  # fmt: skip
             raise ValueError(f"{cls._WHAT} is damaged: {error!r}") from error
 
     def __eq__(self, other: object) -> bool:

@@ -22,16 +22,18 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
-from calibrant import _core
 from calibrant._partition_states import (
     Spec,
     combine,
     finish,
     in_worker,
+    new_accumulator,
     partial,
     require_iterable,
+    working_at,
 )
 from calibrant._settings import checked_count
 from calibrant._state import restore
@@ -91,11 +93,11 @@ def local(
 
 
 def _reduce(batches: Iterable[Any], spec: Spec, executor: Executor, workers: int) -> Any:
-    total = spec.factory()
+    total = new_accumulator(spec)
     waiting: deque[Future[bytes]] = deque()
     try:
-        for batch in batches:
-            waiting.append(executor.submit(in_worker, batch, spec))
+        for i, batch in enumerate(batches):
+            waiting.append(executor.submit(in_worker, batch, spec, f"batch {i}"))
             if len(waiting) > 2 * workers:
                 total.merge(restore(waiting.popleft().result()))
         while waiting:
@@ -122,28 +124,47 @@ def dask(collection: Any, factory: Callable[[], Any], *, fan_in: int = FAN_IN, *
     """
     spec = Spec(factory, roles)
     _check_fan_in(fan_in)
+    empty = new_accumulator(spec)
     try:
-        from dask import delayed
+        from dask.delayed import delayed
     except ImportError as error:
         raise ImportError('this needs dask: pip install "calibrant[dask]"') from error
     # pure=False: two partitions with equal rows are two partitions.
     score, merge = delayed(in_worker, pure=False), delayed(combine, pure=False)
-    states = [score(part, spec) for part in _dask_parts(collection, spec.columns, delayed)]
+    parts = _dask_parts(collection, spec.columns, delayed)
+    states = [score(part, spec, f"partition {i}") for i, part in enumerate(parts)]
     while len(states) > 1:
         states = [merge(states[i : i + fan_in]) for i in range(0, len(states), fan_in)]
-    return restore(states[0].compute()) if states else factory()
+    return restore(states[0].compute()) if states else empty
 
 
 def _dask_parts(collection: Any, columns: Sequence[str], delayed: Any) -> list[Any]:
-    if isinstance(collection, dict):
-        return _dask_chunks({name: collection[name] for name in columns}, delayed)
-    if hasattr(collection, "to_delayed"):
+    # Of its class: a Delayed has whatever attribute it is asked for.
+    is_frame = hasattr(type(collection), "to_delayed") and getattr(collection, "ndim", 0) == 2
+    if isinstance(collection, dict) or (is_frame and hasattr(collection, "columns")):
+        there = [*collection] if isinstance(collection, dict) else list(collection.columns)
+        for name in columns:
+            if name not in there:
+                raise ValueError(f"collection has no column {name!r} (there are: {there})")
+        if isinstance(collection, dict):
+            return _dask_chunks({name: collection[name] for name in columns}, delayed)
         return list(collection[columns].to_delayed())
+    if hasattr(type(collection), "__dask_graph__"):
+        raise TypeError(
+            "collection must be a dask DataFrame, a dict of dask Arrays or a list of Delayed, got "
+            f"{type(collection).__name__}"
+        )
+    require_iterable(collection, "collection")
     return list(collection)
 
 
 def _dask_chunks(arrays: dict[str, Any], delayed: Any) -> list[Any]:
     """One dict of blocks for each chunk of rows."""
+    for name, array in arrays.items():
+        if not hasattr(array, "chunks"):
+            raise TypeError(
+                f"collection[{name!r}] must be a dask Array, got {type(array).__name__}"
+            )
     first, chunks = next((name, array.chunks[0]) for name, array in arrays.items())
     for name, array in arrays.items():
         if array.chunks[0] != chunks:
@@ -162,8 +183,8 @@ def _dask_chunks(arrays: dict[str, Any], delayed: Any) -> list[Any]:
 def spark(frame: Any, factory: Callable[[], Any], *, fan_in: int = FAN_IN, **roles: Any) -> Any:
     """Return the accumulator of a Spark DataFrame, by ``mapInArrow``.
 
-    Rows do not leave their partition; states are merged by tasks while they are more than
-    `fan_in`, and the last ones by the driver. Workers must run a Python that has calibrant: set
+    Rows do not leave their partition; states are merged by `fan_in` tasks, and what these give by
+    the driver. Workers must run a Python that has calibrant: set
     ``PYSPARK_PYTHON`` if it is not the default one.
 
     Parameters
@@ -172,44 +193,45 @@ def spark(frame: Any, factory: Callable[[], Any], *, fan_in: int = FAN_IN, **rol
     factory : callable
         Makes an empty accumulator.
     fan_in : int
-        How many states a task merges.
+        How many tasks merge the states of all partitions.
     **roles
         Names of columns.
     """
     spec = Spec(factory, roles)
     _check_fan_in(fan_in)
-    rows = frame.select(*(f"`{name.replace('`', '``')}`" for name in spec.columns))
+    total = new_accumulator(spec)
+    if not hasattr(frame, "mapInArrow"):
+        raise TypeError(f"frame must be a DataFrame of Spark, got {type(frame)}")
+    # Under names of our own: mapInArrow takes dots in names for fields of structures.
+    quoted = [name.replace("`", "``") for name in spec.columns]
+    rows = frame.selectExpr(*(f"`{name}` AS column{i}" for i, name in enumerate(quoted)))
     states = rows.mapInArrow(lambda batches: _arrow_states(batches, spec), "state binary")
-    n = _spark_partitions(rows)
-    while n > fan_in:
-        n = -(-n // fan_in)
-        states = states.repartition(n).mapInArrow(_arrow_combine, "state binary")
-    return _merge_into(factory(), states.toArrow()["state"].to_pylist())
-
-
-def _spark_partitions(frame: Any) -> int:
-    try:
-        return int(frame.rdd.getNumPartitions())
-    except Exception:  # Spark Connect does not say: then the driver merges all
-        return 0
+    # How many partitions there are Spark knows when it has run all that comes before them: to ask
+    # would be to run it twice.
+    states = states.repartition(fan_in).mapInArrow(_arrow_combine, "state binary")
+    return _merge_into(total, states.toArrow()["state"].to_pylist())
 
 
 def _arrow_states(batches: Iterable[Any], spec: Spec) -> Iterator[Any]:
     """In a task of Spark: one state for all batches of a partition, also if it has no rows."""
     import pyarrow as pa
+    from pyspark import TaskContext
 
-    _core.work_alone()
-    total = spec.factory()
-    for batch in batches:
-        spec.add(total, pa.Table.from_batches([batch]))
+    task = TaskContext.get()
+    with working_at("" if task is None else f"partition {task.partitionId()}"):
+        total, first_row = new_accumulator(spec), 0
+        for batch in batches:
+            table = pa.Table.from_batches([batch]).rename_columns(spec.columns)
+            first_row = spec.add(total, table, first_row)
     yield pa.RecordBatch.from_pydict({"state": pa.array([total.to_bytes()], pa.binary())})
 
 
 def _arrow_combine(batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
-    states = [state for batch in batches for state in batch["state"].to_pylist()]
-    merged = [combine(states)] if states else []
+    states = (state for batch in batches for state in batch["state"].to_pylist())
+    first = next(states, None)
+    merged = [] if first is None else [combine(chain([first], states))]
     yield pa.RecordBatch.from_pydict({"state": pa.array(merged, pa.binary())})
 
 
@@ -225,14 +247,17 @@ def ray(dataset: Any, factory: Callable[[], Any], **roles: Any) -> Any:
         Names of columns.
     """
     spec = Spec(factory, roles)
+    total = new_accumulator(spec)
+    if not hasattr(dataset, "map_batches"):
+        raise TypeError(f"dataset must be a Dataset of Ray, got {type(dataset)}")
     states = dataset.select_columns(spec.columns).map_batches(
         _ray_block, fn_args=(spec,), batch_format="pyarrow", batch_size=None
     )
-    return _merge_into(factory(), (row["state"] for row in states.iter_rows()))
+    return _merge_into(total, (row["state"] for row in states.iter_rows()))
 
 
 def _ray_block(block: Any, spec: Spec) -> dict[str, list[bytes]]:
-    return {"state": [in_worker(block, spec)]}
+    return {"state": [in_worker(block, spec, "a block")]}
 
 
 def _merge_into(total: Any, states: Iterable[bytes]) -> Any:

@@ -15,6 +15,7 @@ from calibrant._core import __version__
 from calibrant._evidence_reading import Reader, bandwidth_of, draws_of, edges_of, width_quartiles
 from calibrant._evidence_rows import add_batch
 from calibrant._rank_results import RankCalibration
+from calibrant._result import json_ready
 from calibrant._saved import Saved, state_bytes
 from calibrant._settings import (
     NanPolicy,
@@ -378,6 +379,25 @@ class Evidence(Saved):
             return None
         return self.ranks.result(prob=prob, names=self.truths)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return what it holds, ready for JSON: rows, classes, their source and the scorecard.
+
+        The result is None where there is none: of no rows, or of no weight.
+        """
+        still = self._still()
+        try:
+            result = still.result().to_dict()
+        except ValueError:
+            result = None
+        return {
+            "kind": "Evidence",
+            "n": still.n,
+            "n_omitted": still.n_omitted,
+            "classes": json_ready(still.classes),
+            "source": json_ready(still.source),
+            "result": json_ready(result),
+        }
+
     def to_bytes(self) -> bytes:
         """Return all accumulators as bytes, each with its own checksum."""
         still = self._still()
@@ -414,7 +434,7 @@ class Evidence(Saved):
             for i, key in enumerate(head["groups"]):
                 made.groups[key] = streaming.Scorecard.from_bytes(states[f"group {i}"])
             made.source = dict(head["source"])
-        except (KeyError, TypeError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
             raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
         return made
 

@@ -30,8 +30,9 @@ int num_threads();
 // Throws std::invalid_argument unless 0 <= n <= max_threads.
 void set_num_threads(long long n);
 
-// From now on calls of the calling thread use no other: for those who bring threads of their own.
-void work_alone() noexcept;
+// From now on calls of the calling thread use no other, or may again: for those who bring threads
+// of their own. Returns what was in force, to be put back.
+bool work_alone(bool on = true) noexcept;
 
 // "fork", "work_alone", "set_num_threads", "CALIBRANT_NUM_THREADS", "OpenMP" or "no OpenMP".
 const char* num_threads_source();

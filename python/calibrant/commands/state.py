@@ -32,11 +32,7 @@ def _view(state: Any) -> dict[str, Any]:
     from calibrant.commands._coverage import coverage_content
     from calibrant.evidence import Evidence
 
-    if not isinstance(state, Evidence):
-        view: dict[str, Any] = state.to_dict()
-        return view
-    size = {"kind": "Evidence", "n": state.n, "n_omitted": state.n_omitted}
-    about = {"classes": list(state.classes), "source": state.source}
-    result = state.result().to_dict() if state.scorecard.n else None
-    coverage = coverage_content(state, 0.95) if state.n else {}
-    return {**size, **about, "result": result, **coverage}
+    view: dict[str, Any] = state.to_dict()
+    if isinstance(state, Evidence) and state.n:
+        view |= coverage_content(state, 0.95)
+    return view

@@ -42,17 +42,25 @@ def _kind(arrow_type: Any) -> Kind:
     types = needs_pyarrow("a table").types
     if types.is_dictionary(arrow_type):
         arrow_type = arrow_type.value_type
+    elif _is_vector(arrow_type):
+        arrow_type = arrow_type.storage_type
     for kind, names in _ARROW_TYPES.items():
         if any(getattr(types, f"is_{name}")(arrow_type) for name in names):
             return kind
     return "other"
 
 
+def _is_vector(arrow_type: Any) -> bool:
+    """Whether its values are tensors of one axis, as Arrow and Ray have them: lists inside."""
+    return hasattr(arrow_type, "storage_type") and len(getattr(arrow_type, "shape", ())) == 1
+
+
 def batches_of(batch: Any) -> Iterator[Columns]:
     """Cut a batch into pieces of the usual size; nothing is copied."""
     for start in range(0, batch.num_rows, BATCH_ROWS):
         piece = batch.slice(start, BATCH_ROWS)
-        yield {name: piece.column(i) for i, name in enumerate(piece.schema.names)}
+        columns = zip(piece.schema.names, piece.columns, strict=True)
+        yield {name: c.storage if _is_vector(c.type) else c for name, c in columns}
 
 
 class _File:

@@ -130,9 +130,11 @@ def choose_classes(
         stem = _common_stem(roles.prob)
         return tuple(name[stem:] for name in roles.prob), "guessed from the columns"
     seen = set(_first_labels(source, roles))
+    if not seen:  # of no rows: any names will do
+        return _PAIRS[0], "there are no labels"
     for pair in _PAIRS:
         for spelled in (pair, tuple(map(str.capitalize, pair)), tuple(map(str.upper, pair))):
-            if seen and seen <= set(spelled):
+            if seen <= set(spelled):
                 return spelled, "guessed from the labels"
     example = next(iter(sorted(seen)), "")
     raise ValueError(

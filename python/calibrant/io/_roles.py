@@ -140,11 +140,12 @@ def find_roles(
             known_column(source, name)
             found[role] = "given"
     intervals = _find_intervals(source, low, high, level, set(given.values()))
+    probs = (prob,) if isinstance(prob, str) else tuple(prob or ())
+    named = {*given.values(), *probs, *intervals.low, *intervals.high}
     if weight is None:
-        weight = _by_name(kinds, _WEIGHTS, {label, group, sets, timestamp}, _NUMBERS)
+        weight = _by_name(kinds, _WEIGHTS, named, _NUMBERS)
         if weight is not None:
             found["weight"] = "guessed from its name"
-    probs = (prob,) if isinstance(prob, str) else tuple(prob or ())
     if sets is None:
         sets = _by_name(kinds, _SETS, {label, group, *probs}, _LISTS)
         if sets is not None:

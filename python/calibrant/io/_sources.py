@@ -14,8 +14,9 @@ from calibrant.io._arrow_files import CsvFile, IpcFile, JsonLinesFile, ParquetFi
 from calibrant.io._frames import source_in_memory
 from calibrant.io._numpy_files import NpyFile, NpzFile
 from calibrant.io._parts import Kind, Part, Source
+from calibrant.io._roles import known_column
 
-__all__ = ["open_source"]
+__all__ = ["SomeColumns", "open_source"]
 
 _READERS: dict[str, type[Any]] = {
     ".parquet": ParquetFile,
@@ -36,6 +37,8 @@ _COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 def open_source(table: Any) -> Source:
     """Return where the rows are read from."""
+    if isinstance(table, SomeColumns):
+        return table
     if isinstance(table, (str, os.PathLike)):
         return _join([_open_file(path) for path in _expand(os.fspath(table))])
     if isinstance(table, (list, tuple)) and table:
@@ -121,3 +124,21 @@ class _Files:
                         "name only files of one table"
                     )
             yield from file.parts(columns, floats)
+
+
+class SomeColumns:
+    """A table of which only some columns are there, so that no other is taken for something."""
+
+    def __init__(self, table: Any, columns: Iterable[str]) -> None:
+        self._source = open_source(table)
+        kinds = self._source.kinds
+        self.kinds = {name: kinds[known_column(self._source, name)] for name in columns}
+        self.name, self.files = self._source.name, self._source.files
+        self.can_be_read_again = self._source.can_be_read_again
+
+    @property
+    def n_rows(self) -> int | None:
+        return self._source.n_rows
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str]) -> Iterator[Part]:
+        return self._source.parts(columns, floats)
