@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant._packed import Packed
 from calibrant._result import json_ready
-from calibrant._row_slices import cut_rows, n_rows, named_arguments, parameters_of, runs
+from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs, signature_of
 from calibrant._settings import checked_choice, checked_count
 from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
@@ -134,7 +134,7 @@ class Windowed(Packed):
         if self._by_rows:
             raise ValueError("windows by row count depend on the order of all rows; pass every")
         times = inspect.Parameter("timestamps", inspect.Parameter.KEYWORD_ONLY)
-        return {**parameters_of(self._empty), "timestamps": times}
+        return {**signature_of(self._empty).parameters, "timestamps": times}
 
     def _take(self, *, timestamps: Any, **named: Any) -> None:
         """Add rows of a table by time; they are in no order of arrival, so that none is late."""

@@ -234,10 +234,13 @@ def drift_by_window(
     Examples
     --------
     >>> from calibrant.streaming import Reliability, Windowed
+    >>> reference = Reliability()
+    >>> reference.update([0, 1] * 50, [0.5] * 100)
     >>> weekly = Windowed(Reliability, rows=20)
-    >>> weekly.update([0, 1] * 30, [0.5] * 60)
-    >>> len(drift_by_window(weekly.total(), weekly))
-    3
+    >>> weekly.update([0, 1] * 20 + [1] * 20, [0.5] * 60)
+    >>> found = drift_by_window(reference, weekly)
+    >>> [(window.start, window.end) for window in found.drifted]
+    [(40, 60)]
     """
     level = check_level(confidence_level)
     listed = _listed(windows)
