@@ -245,6 +245,47 @@ def test_worst_of_other_accumulators():
         assert {key for key, _, _ in found} == {0, 1, 2, 3}
 
 
+@pytest.mark.parametrize(
+    ("factory", "metric"), [(streaming.Scorecard, "auc"), (streaming.ScoreTable, "roc_auc")]
+)
+def test_groups_where_a_metric_is_undefined(factory, metric):
+    grouped = Grouped(factory)
+    grouped.update([1, 0, 1, 1], [0.75, 0.5, 0.5, 0.25], groups=[1, 1, 2, 2])  # 2 has one class
+    assert grouped.worst(2, metric) == [(1, 1.0, 2)]
+    assert math.isnan(grouped.metric(metric)[1])
+
+
+def test_dictionaries_of_arrow_that_repeat_a_key_or_hold_a_null():
+    pa = pytest.importorskip("pyarrow")
+    y, p = [1, 0, 1, 0], [0.75, 0.5, 0.25, 0.125]
+    plain, repeated = Grouped(Scores), Grouped(Scores)
+    plain.update(y, p, groups=["a", "b", "a", "a"])
+    repeated.update(y, p, groups=pa.DictionaryArray.from_arrays([0, 1, 2, 0], ["a", "b", "a"]))
+    assert repeated == plain
+    card = calibrant.scorecard(
+        y, p, groups=pa.DictionaryArray.from_arrays([0, 1, 2, 0], ["a", "b", "a"])
+    )
+    assert card.groups["a"].n == 3
+    with_null = pa.DictionaryArray.from_arrays([0, 1, 0, None], ["a", None])
+    with pytest.raises(ValueError, match="groups has a missing value at row 1"):
+        plain.copy().update(y, p, groups=with_null)
+    omitted, without = Grouped(Scores), Grouped(Scores)
+    omitted.update(y, p, groups=with_null, nan_policy="omit")
+    without.update(y, p, groups=["a", None, "a", None], nan_policy="omit")
+    assert omitted == without
+    assert omitted.n_omitted == 2
+
+
+def test_keys_that_no_state_could_hold_are_refused():
+    empty, grouped = Grouped(Scores), Grouped(Scores)
+    grouped.update([1], [0.5], groups=["a"])
+    for made in (empty, grouped):
+        before = made.to_bytes()
+        with pytest.raises(ValueError, match=r"text that UTF-8 can hold, found '\\udc80'"):
+            made.update([1, 0], [0.5, 0.5], groups=["a", "\udc80"])
+        assert made.to_bytes() == before
+
+
 @pytest.mark.parametrize("form", ["array", "pair", "list"])
 def test_intervals_by_group(form):
     rng = np.random.default_rng(0)

@@ -239,5 +239,9 @@ def _number_of(part: Any, metric: Metric) -> float:
         raise ValueError(
             f"metric must name a number: {type(part).__name__} has none that is called {metric!r}"
         )
-    found = found() if callable(found) else found
-    return float(getattr(found, "value", found))
+    try:
+        found = found() if callable(found) else found
+    except ValueError:  # undefined for these rows
+        return math.nan
+    number = getattr(found, "value", found)
+    return math.nan if number is None else float(number)  # AUC of one class has none

@@ -85,6 +85,7 @@ class GroupedState:
         del self.keys[before.n_groups :]
         places = np.full(len(keys), -1, np.int64)
         places[at], added = self._places(shown)
+        _check_can_be_saved(added)
         follow = more.ascending and (not self.keys or not added or self.keys[-1] < added[0])
         books = Books(
             before.n_groups + len(added),
@@ -216,6 +217,17 @@ class _SeenRows:
             numbers, rows = state.numbers(), state.parts.counts() + state.parts.omitted()
             found = [rows[numbers[key]] if key in numbers else 0 for key in self._keys]
         return np.array(found, np.uint64)
+
+
+def _check_can_be_saved(keys: list[Any]) -> None:
+    if not keys or not isinstance(keys[0], str):
+        return
+    try:
+        "".join(keys).encode()
+    except UnicodeEncodeError as error:  # half of a surrogate pair, as in the name of a file
+        half = error.object[error.start]
+        key = next(key for key in keys if half in key)
+        raise ValueError(f"keys must be text that UTF-8 can hold, found {key!r}") from None
 
 
 def _key_bytes(key: Any) -> bytes:

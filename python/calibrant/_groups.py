@@ -47,7 +47,7 @@ def _factorized(groups: Any) -> tuple[np.ndarray, list[Any]]:
         if indices.null_count:  # signed, since polars has none that are
             indices = indices.cast("int64").fill_null(-1)
         codes = indices.to_numpy(zero_copy_only=False)
-        return _in_order(codes, encoded.dictionary.to_pylist())
+        return _in_order(*_distinct(codes, encoded.dictionary.to_pylist()))
     if hasattr(type(groups), "factorize"):  # pandas
         codes, keys = groups.factorize()
         return _in_order(np.asarray(codes), [_plain(key) for key in keys])
@@ -65,6 +65,15 @@ def _factorized(groups: Any) -> tuple[np.ndarray, list[Any]]:
     keys, codes = np.unique(values, return_inverse=True, equal_nan=True)
     missing = np.asarray(keys != keys)
     return _in_order(np.where(missing[codes], -1, codes), keys.tolist())
+
+
+def _distinct(codes: np.ndarray, keys: list[Any]) -> tuple[np.ndarray, list[Any]]:
+    """Return them with each key once: a dictionary of Arrow may repeat one, or hold a null."""
+    if len({key for key in keys if key == key} - {None}) == len(keys):
+        return codes, keys
+    known: dict[Any, int] = {}
+    places = [-1 if _is_missing(key) else known.setdefault(key, len(known)) for key in keys]
+    return np.array([*places, -1])[codes], list(known)  # a missing key's code is -1
 
 
 def _from_integers(values: np.ndarray, least: int, largest: int) -> tuple[np.ndarray, list[Any]]:

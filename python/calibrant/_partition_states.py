@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -10,6 +9,7 @@ from typing import Any
 
 from calibrant import _core, streaming
 from calibrant._grouped import Grouped
+from calibrant._row_slices import signature_of
 from calibrant._state import restore
 from calibrant._windowed import Windowed
 from calibrant.io import Batch, Scan, scan
@@ -113,7 +113,8 @@ class Spec:
 
     def _check_fit(self, total: Any, given: Scan) -> None:
         """Refuse columns that are missing or would not be looked at, and levels of others."""
-        asked, named = _asked(total), {role for role in _COLUMN_ROLES if self.roles.get(role)}
+        asked = signature_of(total).parameters
+        named = {role for role in _COLUMN_ROLES if self.roles.get(role)}
         for name, parameter in asked.items():
             is_needed = parameter.default is parameter.empty
             if is_needed and not any(_COLUMN_ROLES[role] == name for role in named):
@@ -163,21 +164,12 @@ def new_accumulator(spec: Spec) -> Any:
 
 def _arguments(total: Any, batch: Batch, *, omit: bool) -> dict[str, Any]:
     """Return what ``update`` asks for by name, of what the batch has."""
-    asked = _asked(total)
+    asked = signature_of(total).parameters
     rows = {part.name: getattr(batch, part.name) for part in fields(Batch)}
     kept = {name: rows[name] for name in asked if rows.get(name) is not None}
     if omit and "nan_policy" in asked:
         kept["nan_policy"] = "omit"
     return kept
-
-
-def _asked(total: Any) -> Mapping[str, inspect.Parameter]:
-    """Return the parameters of ``update`` by name, with those of the accumulators within."""
-    if not isinstance(total, (Grouped, Windowed)):
-        return inspect.signature(total.update).parameters
-    gathers = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    own = {name: each for name, each in total._asked().items() if each.kind not in gathers}
-    return {**own, **_asked(total._empty)}
 
 
 def partial(batch: Any, spec: Spec) -> bytes:

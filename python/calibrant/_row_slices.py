@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["SETTINGS", "cut_rows", "n_rows", "named_arguments", "parameters_of", "runs"]
+__all__ = ["SETTINGS", "cut_rows", "n_rows", "named_arguments", "runs", "signature_of"]
 
 #: Arguments of an ``update`` that are not one value for each row.
 SETTINGS = frozenset({"axis", "crossed", "first_pair", "labels", "nan_policy", "pos_label"})
@@ -21,16 +20,14 @@ def named_arguments(
     accumulator: Any, rows: tuple[Any, ...], named: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the arguments of ``update`` by name, or raise what a wrong call raises."""
-    signature = inspect.Signature(list(parameters_of(accumulator).values()))
-    return dict(signature.bind(*rows, **named).arguments)
+    return dict(signature_of(accumulator).bind(*rows, **named).arguments)
 
 
-def parameters_of(accumulator: Any) -> Mapping[str, inspect.Parameter]:
-    """Return what ``update`` takes; Grouped hands it on to its accumulators."""
-    if hasattr(accumulator, "_asked"):
-        asked: Mapping[str, inspect.Parameter] = accumulator._asked()
-        return asked
-    return inspect.signature(accumulator.update).parameters
+def signature_of(accumulator: Any) -> inspect.Signature:
+    """Return what ``update`` takes, by name."""
+    if hasattr(accumulator, "_asked"):  # Grouped hands it on to its accumulators
+        return inspect.Signature(list(accumulator._asked().values()))
+    return inspect.signature(accumulator.update)
 
 
 def n_rows(arguments: dict[str, Any]) -> int | None:

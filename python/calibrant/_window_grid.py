@@ -66,6 +66,19 @@ class Grid:
             raise type(error)(str(error).replace("timestamps", "origin")) from None
         return replace(grid, origin=start)
 
+    def check(self, *, by_rows: object) -> None:
+        """Raise ValueError if there is no such grid; of one that was saved."""
+        numbers = (self.step, self.lateness, self.origin)
+        kinds = (int,) if self.of_dates or by_rows else (int, float)
+        if (
+            any(type(flag) is not bool for flag in (by_rows, self.of_dates))
+            or any(type(number) not in kinds for number in numbers)
+            or not (type(self.panes) is int and self.panes >= 1)
+            or not (self.step > 0 and 0 <= self.lateness < _FARTHEST)
+            or (by_rows and (self.of_dates or self.lateness or self.origin))
+        ):
+            raise ValueError(f"windows are damaged: by_rows is {by_rows!r}, the grid {self}")
+
     def numbers(self, timestamps: Any) -> NDArray[Any]:
         """Return timestamps as int64 or float64, or say which row is wrong."""
         dtype = getattr(timestamps, "dtype", None)

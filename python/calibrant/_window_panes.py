@@ -17,6 +17,12 @@ class Panes(NamedTuple):
     latest: int | float | None = None
     n_late: int = 0
 
+    def between(self, first: int, last: int) -> list[int]:
+        """Return the numbers of the panes from the first to the last, in order."""
+        if last - first < len(self.panes):
+            return [key for key in range(first, last + 1) if key in self.panes]
+        return sorted(key for key in self.panes if first <= key <= last)
+
     def from_pane(self, first: int) -> Panes:
         """Return the same with all panes before the first merged into the older rows."""
         gone = sorted(key for key in self.panes if key < first)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant._packed import Packed
 from calibrant._result import json_ready
-from calibrant._row_slices import cut_rows, n_rows, named_arguments, parameters_of, runs
+from calibrant._row_slices import cut_rows, n_rows, named_arguments, runs, signature_of
 from calibrant._settings import checked_choice, checked_count
 from calibrant._window import Window, empty_of, public_class
 from calibrant._window_grid import Grid
@@ -132,7 +132,7 @@ class Windowed(Packed):
         if self._by_rows:
             raise ValueError("windows by row count depend on the order of all rows; pass every")
         times = inspect.Parameter("timestamps", inspect.Parameter.KEYWORD_ONLY)
-        return {**parameters_of(self._empty), "timestamps": times}
+        return {**signature_of(self._empty).parameters, "timestamps": times}
 
     def _take(self, *, timestamps: Any, **named: Any) -> None:
         """Add rows of a table by time; they are in no order of arrival, so that none is late."""
@@ -323,7 +323,7 @@ class Windowed(Packed):
 
     def _window(self, last: int) -> Window:
         kept, first = self._kept.now, last - self._grid.panes + 1
-        keys = [key for key in range(first, last + 1) if key in kept.panes]
+        keys = kept.between(first, last)
         merged = _merged(self._empty, kept, keys)
         start, end = self._grid.border(first), self._grid.border(last + 1)
         return Window(start, end, merged.n, last < self._horizon(kept), merged)
@@ -383,14 +383,21 @@ class Windowed(Packed):
     def _of_parts(cls, head: dict[str, Any], states: dict[str, bytes]) -> Self:
         kind = public_class(head["class"])
         grid = Grid(head["step"], head["panes"], head["lateness"], head["of_dates"], head["origin"])
+        grid.check(by_rows=head["by_rows"])
+        keep, latest, n_late = head["keep"], head["latest"], head["n_late"]
+        checked_choice(head["late"], "late", ("count", "raise"))
+        is_time = type(latest) is int or (type(latest) is float and not head["by_rows"])
+        counts = [n_late] if keep is None else [keep, n_late]
+        if not all(map(_is_count, counts)) or not (is_time or latest is None):
+            raise ValueError(f"windows are damaged: {keep=}, {latest=}, {n_late=}")
         made = cls.__new__(cls)
         made._begin(
             kind.from_bytes(states.pop("empty")), grid,
-            by_rows=head["by_rows"], late=head["late"], keep=head["keep"],
+            by_rows=head["by_rows"], late=head["late"], keep=keep,
         )  # fmt: skip
         older = kind.from_bytes(states.pop("older"))
         panes = {int(key): kind.from_bytes(state) for key, state in states.items()}
-        kept = Panes(panes, older, head["latest"], head["n_late"])
+        kept = Panes(panes, older, latest, n_late)
         if kept.panes:
             made._horizon(kept)
         made._kept = KeptPanes(kept)
@@ -431,3 +438,7 @@ def _merged(first: Any, kept: Panes, keys: list[int]) -> Any:
     for key in keys:
         merged.merge(kept.panes[key])
     return merged
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value >= 0

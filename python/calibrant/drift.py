@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from calibrant import streaming
 from calibrant._drift_changes import Change, Side, changes_of, side_of
-from calibrant._result import Result, json_ready
+from calibrant._result import Result, json_key
 from calibrant._scorecard_table import ROWS, number_text
 from calibrant._test_result import holm
 from calibrant.scorecards import check_level
@@ -131,7 +131,7 @@ class WindowsDrift(Result):
         """Return all as nested dicts, ready for JSON."""
         return {
             "windows": [
-                {**json_ready({"start": w.start, "end": w.end}), "n": w.n, **found.to_dict()}
+                {"start": json_key(w.start), "end": json_key(w.end), "n": w.n, **found.to_dict()}
                 for w, found in zip(self.windows, self.drifts, strict=True)
             ]
         }
@@ -234,10 +234,13 @@ def drift_by_window(
     Examples
     --------
     >>> from calibrant.streaming import Reliability, Windowed
+    >>> reference = Reliability()
+    >>> reference.update([0, 1] * 50, [0.5] * 100)
     >>> weekly = Windowed(Reliability, rows=20)
-    >>> weekly.update([0, 1] * 30, [0.5] * 60)
-    >>> len(drift_by_window(weekly.total(), weekly))
-    3
+    >>> weekly.update([0, 1] * 20 + [1] * 20, [0.5] * 60)
+    >>> found = drift_by_window(reference, weekly)
+    >>> [(window.start, window.end) for window in found.drifted]
+    [(40, 60)]
     """
     level = check_level(confidence_level)
     listed = _listed(windows)
