@@ -388,11 +388,13 @@ def test_a_factory_must_make_a_new_accumulator_each_time(table):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_one_table_is_no_batches(table, library):
+@pytest.mark.parametrize("engine", ["local", "dask"])
+def test_one_table_is_no_batches(table, library, engine):
+    if engine == "dask":
+        pytest.importorskip("dask")
     frame = pytest.importorskip(library).DataFrame(table)
-    for several in (distributed.local, distributed.dask):
-        with pytest.raises(TypeError, match="must be an iterable, such as a list, got DataFrame"):
-            several(frame, streaming.Scores, **ROLES)
+    with pytest.raises(TypeError, match="must be an iterable, such as a list, got DataFrame"):
+        getattr(distributed, engine)(frame, streaming.Scores, **ROLES)
 
 
 def test_errors_name_the_batch_and_the_file(table, tmp_path):
