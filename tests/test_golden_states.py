@@ -28,6 +28,7 @@ STATES = Path(__file__).parent / "state"
 CLASSES = ("ant", "bee", "cat")
 MAKERS = {
     "Scores": lambda: streaming.Scores(q_lim=0.001),
+    "BrierAndLog": lambda: streaming.Scores(scores=("brier", "log")),
     "Reliability": lambda: streaming.Reliability(n_bins=(0.0, 0.1, 0.3, 0.3, 1.0)),
     "ScoreTable": streaming.ScoreTable,
     "Scorecard": lambda: streaming.Scorecard(n_bins=5, q_lim=0.001),
@@ -307,7 +308,7 @@ def test_there_are_saved_states_of_all_accumulators():
 
 def test_every_class_that_can_be_saved_is_among_them():
     names = {name.split(".")[-1] for name in ACCUMULATORS if hasattr(filled(name), "to_bytes")}
-    assert names == MAKERS.keys() | {"RiskProfile"}
+    assert names == {type(make()).__name__ for make in MAKERS.values()} | {"RiskProfile"}
 
 
 def write(folder):
