@@ -77,7 +77,10 @@ class GroupedState:
         self, keys: list[Any], shown: list[Any], at: NDArray[np.intp], batch: Parts, more: Books
     ) -> bool:
         """Add parts at some places, those of the keys shown; in one step, which is the last."""
-        before = self.parts.books
+        parts = self.parts
+        before = parts.books
+        if self.parts is not parts:  # a signal handler has added the first rows
+            return False
         if None not in (before.kind, more.kind) and more.kind != before.kind:
             raise TypeError(
                 f"keys of groups must be of one kind: {before.kind} so far, now {keys[0]!r}"
@@ -95,10 +98,15 @@ class GroupedState:
             before.ascending and (follow or not added),
         )
         self.keys += added
-        if before.n_groups or shown is not keys:
-            return self.parts.merge(batch, places, before, books)  # type: ignore[arg-type]  # alike
-        batch.set_books(books)
-        if self.parts.books is not before:
+        if before.n_groups:
+            return parts.merge(batch, places, before, books)  # type: ignore[arg-type]  # alike
+        if shown is keys:
+            batch.set_books(books)
+        else:
+            first = parts_like(self.empty)
+            first.merge(batch, places, first.books, books)  # type: ignore[arg-type]
+            batch = first
+        if parts.books is not before or self.parts is not parts:
             return False
         self.parts = batch
         return True
