@@ -51,8 +51,12 @@ class Signal(BaseException):
     """As raised by a handler."""
 
 
-def interrupted(call, at):
-    """Raise at the at-th place where a signal is seen; return how many there were."""
+def raise_signal():
+    raise Signal
+
+
+def interrupted(call, at, handler=raise_signal):
+    """Call a handler at the at-th place where a signal is seen; return how many there were."""
     places = 0
     last = {}  # by frame, the name of the instruction before
 
@@ -65,7 +69,7 @@ def interrupted(call, at):
         if before.startswith("CALL") or before in ("RESUME", "JUMP_BACKWARD"):
             places += 1
             if places == at:
-                raise Signal
+                handler()
         return in_frame
 
     def into_frame(frame, _event, _arg):
@@ -174,10 +178,6 @@ of_ten_bins = functools.partial(Assessment, 10)
 def test_a_signal_while_groups_are_merged(factory, seconds):
     total, other = many_groups(factory), many_groups(factory)
     before, after = total.to_bytes(), many_groups(factory).merge(other).to_bytes()
-
-    def raise_signal():
-        raise Signal
-
     with contextlib.suppress(Signal), alarm(raise_signal, seconds):
         total.merge(other)
     assert total.to_bytes() in (before, after)
@@ -206,6 +206,32 @@ def test_a_handler_that_adds_rows_to_groups(total, rows):
     assert total.n == before + 2 * (handler.added + 20)
     assert total.n == sum(total[key].n for key in total)
     assert Grouped.from_bytes(total.to_bytes()) == total
+
+
+@pytest.mark.parametrize(("factory", "rows"), [(Scores, PAIR), (CoverageHSIC, INTERVALS)])
+@pytest.mark.parametrize("known", [None, "of the call", "of another"])
+def test_a_handler_that_adds_rows_at_any_place(factory, rows, known):
+    """Also before there is any row, and where a key of the call has none."""
+    pa = pytest.importorskip("pyarrow")
+    keys = pa.DictionaryArray.from_arrays(np.zeros(2, np.int32), ["of the call", "of none"])
+
+    def begun():
+        total = Grouped(factory)
+        if known is not None:
+            total.update(**rows, groups=[known] * 2)
+        return total
+
+    def handler_of(total):
+        return lambda: total.update(**rows, groups=["of the handler"] * 2)
+
+    expected = begun()
+    places = interrupted(lambda: expected.update(**rows, groups=keys), at=-1)
+    handler_of(expected)()
+    for at in range(1, places + 1):
+        total = begun()
+        interrupted(lambda: total.update(**rows, groups=keys), at, handler_of(total))  # noqa: B023
+        assert total.keys() == expected.keys()
+        assert total == expected
 
 
 def test_a_handler_in_the_midst_of_a_merge_of_groups():
