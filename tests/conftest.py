@@ -27,6 +27,13 @@ settings.load_profile(PROFILE)
 
 
 def pytest_collection_modifyitems(items):
+    for item in items:
+        if "isa" in getattr(item, "fixturenames", ()):
+            item.add_marker("every_isa")
+    multiply_examples(items)
+
+
+def multiply_examples(items):
     """Multiplied here, because many tests say themselves how many cases they need."""
     if PROFILE not in FACTORS:
         return

@@ -199,6 +199,7 @@ def many(n=40_000):
     return y, np.stack([np.zeros(n), width], axis=1)
 
 
+@pytest.mark.every_isa
 @pytest.mark.parametrize("estimator", ["biased", "unbiased"])
 def test_threads_instruction_sets_and_order(estimator):
     y, intervals = many()

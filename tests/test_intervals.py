@@ -354,6 +354,7 @@ def test_shift_and_scale():
     assert mirrored.score == plain.score
 
 
+@pytest.mark.every_isa
 @pytest.mark.usefixtures("runtime_restored")
 def test_any_number_of_threads_and_instruction_set():
     y, intervals = reference.random_intervals(200_000, 2)

@@ -227,6 +227,7 @@ def test_row_by_row(metric):
     assert filled(metric, *singles).to_bytes() == expected
 
 
+@pytest.mark.every_isa
 @metrics
 @both
 def test_any_number_of_threads_and_instruction_set(metric, weighted):

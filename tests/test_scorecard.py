@@ -373,6 +373,7 @@ def test_golden_layout():
     assert struct.unpack_from("<QBqQI", state, 68) == (1, 0, 0, 1, 1)  # a miss of weight 1
 
 
+@pytest.mark.every_isa
 @pytest.mark.usefixtures("runtime_restored")
 def test_intervals_on_every_instruction_set_and_number_of_threads():
     y, p = binary(30_000)
