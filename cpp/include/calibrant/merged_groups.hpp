@@ -26,12 +26,12 @@ void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std
     for (const std::size_t place : places) groups = std::max(groups, place + 1);  // npos + 1 is 0
     // All that may be refused, be interrupted or find no memory comes first, and aside.
     std::vector<Merged> merged = merged_aside(other, places, poll);
+    std::vector<bool> is_done(places.size());
     set_columns(other.columns_);
     if (other.per_group_ != 0) make_cells();
     if (!merged.empty()) besides_.resize(std::max(groups, besides_.size()));
     make_room_for_waiting(other, places);
     grow_to(groups);
-    std::vector<bool> is_done(places.size());
     for (Merged& one : merged) {
         take(one);
         is_done[one.from] = one.of_all;
