@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import calibrant
-from calibrant import _core, distributed, streaming
+from calibrant import _core, _grouped_parts, distributed, streaming
 from calibrant.streaming import Grouped, Scores
 from strategies import nasty_table, tables
 
@@ -387,6 +387,33 @@ def test_rows_without_a_key_are_omitted_and_counted():
     assert (grouped.n, grouped.n_omitted, grouped.n_groups) == (2, 1, 2)
     assert grouped["a"] == alone
     assert Grouped.from_bytes(grouped.to_bytes()).n_omitted == 1
+
+
+@each_factory
+def test_omitted_rows_are_counted_however_they_come(factory):
+    rows = {"y_true": [1, 0, 1], "y_proba": [0.5, math.nan, math.nan], "nan_policy": "omit"}
+    total = Grouped(factory)
+    total.update(**rows, groups=["a", "a", "b"])
+    assert total.n_omitted == 2  # one of them in a group without other rows
+    total.update(**rows, groups=["a", None, "c"])
+    assert total.n_omitted == 4
+    for other in (total.copy(), Grouped.from_bytes(total.to_bytes())):
+        assert (other.n, other.n_omitted) == (2, 4)
+        assert other.merge(total).n_omitted == 8
+    assert total.merge(total).n_omitted == 8
+
+
+def test_a_small_batch_asks_nothing_of_all_groups(monkeypatch):
+    """Else many small batches into many groups would take as long as there are groups."""
+    total = Grouped(Scores)
+    total.update(*nasty_table(100), groups=np.arange(100))
+    asked, omitted = [], _grouped_parts.CoreParts.omitted
+    monkeypatch.setattr(
+        _grouped_parts.CoreParts, "omitted", lambda self: asked.append(len(self)) or omitted(self)
+    )
+    total.update(*nasty_table(2), groups=[3, 4])
+    assert total.n_omitted == 0
+    assert asked == [2]
 
 
 @each_factory

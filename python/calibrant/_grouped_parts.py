@@ -26,6 +26,7 @@ class Books:
 
     n_groups: int = 0
     n: int = 0
+    omitted: int = 0  # rows with a key that were left out, since a value was missing
     without_key: int = 0  # rows whose key was missing, left out
     kind: str | None = None  # of the keys
     ascending: bool = True  # whether the keys are

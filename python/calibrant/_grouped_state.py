@@ -54,8 +54,8 @@ class GroupedState:
 
     @property
     def n_omitted(self) -> int:
-        with self.lock:
-            return _total(self.parts.omitted()) + self.parts.books.without_key
+        books = self.parts.books
+        return books.omitted + books.without_key
 
     def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
         """Return the parts of the rows of a batch, one for each key, for `add`."""
@@ -65,10 +65,17 @@ class GroupedState:
         self, keys: list[Any], batch: Parts, without_key: int, *, ascending: bool = True
     ) -> None:
         """Add parts, one for each key; those without rows are left out. The batch is given away."""
-        counts = batch.counts()
-        at = np.flatnonzero((counts + batch.omitted()) > 0)
+        counts, omitted = batch.counts(), batch.omitted()
+        at = np.flatnonzero((counts + omitted) > 0)
         shown = keys if at.size == len(keys) else [keys[i] for i in at.tolist()]
-        more = Books(len(shown), _total(counts), without_key, kind_of(keys[:1]), ascending)
+        more = Books(
+            len(shown),
+            _total(counts),
+            _total(omitted),
+            without_key,
+            kind_of(keys[:1]),
+            ascending,
+        )
         with self.lock:
             while not self._add(keys, shown, at, batch, more):
                 pass  # a signal handler has added rows meanwhile: once more
@@ -93,6 +100,7 @@ class GroupedState:
         books = Books(
             before.n_groups + len(added),
             before.n + more.n,
+            before.omitted + more.omitted,
             before.without_key + more.without_key,
             before.kind or (more.kind if shown else None),
             before.ascending and (follow or not added),
@@ -198,8 +206,8 @@ class GroupedState:
                 raise ValueError("malformed state: a group without rows")
             made.parts.append(type(made.empty).from_bytes(part))
         (without_key,) = _ROWS.unpack(saved[1])
-        n = _total(made.parts.counts())
-        made.parts.set_books(Books(len(made.keys), n, without_key, kind or None))
+        n, omitted = _total(made.parts.counts()), _total(made.parts.omitted())
+        made.parts.set_books(Books(len(made.keys), n, omitted, without_key, kind or None))
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -217,7 +225,8 @@ class _SeenRows:
         self._state, self._keys = state, keys
 
     def in_all(self) -> int:
-        return self._state.n + self._state.n_omitted
+        books = self._state.parts.books
+        return books.n + books.omitted + books.without_key
 
     def in_each(self) -> NDArray[np.uint64]:
         state = self._state
