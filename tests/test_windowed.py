@@ -575,6 +575,17 @@ def test_threads_lose_no_row():
     assert windows.n == 6 * 20 * 50
 
 
+@pytest.mark.parametrize("name", ["n", "n_omitted", "n_late"])
+def test_numbers_are_not_read_while_rows_are_added(name):
+    windows = Windowed(Scores, every=1)
+    reader = threading.Thread(target=getattr, args=(windows, name))
+    with windows._lock:
+        reader.start()
+        reader.join(0.05)
+        assert reader.is_alive()
+    reader.join()
+
+
 # The state
 
 

@@ -346,7 +346,8 @@ class Windowed(Packed):
     @property
     def n_late(self) -> int:
         """The number of rows left out because their window was closed."""
-        return self._kept.now.n_late
+        with self._lock:
+            return self._kept.now.n_late
 
     def __len__(self) -> int:
         return self.n
