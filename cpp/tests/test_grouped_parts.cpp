@@ -30,16 +30,19 @@ void* allocated(std::size_t bytes, std::size_t alignment) {
     return memory;
 }
 
+// Where it is inlined, GCC warns of memory that is freed but was not allocated likewise.
+[[gnu::noinline]] void release(void* memory) noexcept { std::free(memory); }
+
 }  // namespace
 
 void* operator new(std::size_t bytes) { return allocated(bytes, __STDCPP_DEFAULT_NEW_ALIGNMENT__); }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return allocated(bytes, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
 using namespace calibrant;
 
@@ -79,6 +82,7 @@ GroupedParts<State> parts_of(const State& empty, const std::vector<std::size_t>&
 template <class State>
 std::vector<std::string> states_of(const GroupedParts<State>& parts) {
     std::vector<std::string> states;
+    states.reserve(parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) states.push_back(parts.group(i).to_bytes());
     return states;
 }

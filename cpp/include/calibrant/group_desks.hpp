@@ -93,7 +93,7 @@ template <class Worker, class Part, class Source, class RowsOf, class PartsOf, c
     desks.clear();
     for (std::size_t near = 0; near < near_end; ++near) {
         if (!is_large(near)) continue;
-        typename Source::Memory memory(source, together.rows_of(near));
+        const typename Source::Memory memory(source, together.rows_of(near));
         const GroupStarts starts = together.sort(near, memory.columns(), poll);
         PartsOfGroups<Part> of_near = parts_of(rows_of(memory), starts);
         const auto first = static_cast<std::ptrdiff_t>(together.first_group(near));

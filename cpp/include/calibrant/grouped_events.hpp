@@ -61,6 +61,7 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
             if (others.empty()) return;
             const PickedRows picked(events, others);
             std::vector<std::int32_t> codes;
+            codes.reserve(others.size());
             for (const std::size_t row : others) codes.push_back(groups.of_row[row]);
             add_besides(picked.events(), {codes.data(), groups.size});
             return;
