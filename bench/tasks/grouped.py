@@ -79,8 +79,8 @@ def by_pandas(frame):
 
 def cut(rows, keys, batches):
     """Rows and keys in consecutive batches."""
-    for part in np.array_split(np.arange(keys.size), batches):
-        batch = slice(part[0], part[-1] + 1)
+    ends = [keys.size * i // batches for i in range(batches + 1)]
+    for batch in map(slice, ends, ends[1:]):
         yield {name: column[batch] for name, column in rows.items()}, keys[batch]
 
 
