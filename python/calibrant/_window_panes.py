@@ -9,7 +9,7 @@ __all__ = ["KeptPanes", "Panes"]
 
 
 class Panes(NamedTuple):
-    """Accumulators of panes, by number, and of older rows; none is changed once it is kept."""
+    """Accumulators of panes, by number, and of older rows; only `KeptPanes.update` changes one."""
 
     panes: dict[int, Any]
     older: Any
