@@ -1,7 +1,7 @@
 """Two models on the same rows: which is better, by how much, at what, and for whom?
 
 An old model that is calibrated and knows little, and a new one that knows more and is too sure of
-itself. Draws compare_models.png. Needs pip install "calibrant[plot]".
+itself. Draws compare_models.png. Needs pip install ".[plot]".
 """
 
 import numpy as np

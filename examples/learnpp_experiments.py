@@ -5,7 +5,7 @@ probability is known, and say that the squared error of its confidence falls wit
 This script repeats their experiments, prints a table and draws learnpp_experiments.png: the error
 dips after a few members and then rises again. docs/reproductions.md tells more.
 
-Needs pip install "calibrant[sklearn,plot]", and about a minute for the paper's 20 repeats.
+Needs pip install ".[sklearn,plot]", and about a minute for the paper's 20 repeats.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 from threadpoolctl import threadpool_limits
 
-from calibrant import LearnPlusPlus, ensemble_votes
+from calibrant import CoupledGaussian, LearnPlusPlus, class_posterior, ensemble_votes
 from calibrant.plotting import style
 
 MEMBERS = 30
@@ -39,9 +39,8 @@ VARIANTS = {
 
 def posterior(centres, variances):
     """Probabilities of the classes on the grid, by Bayes' rule with equal priors."""
-    distances = ((GRID[:, None, :] - centres) ** 2).sum(axis=-1)
-    densities = np.exp(-distances / (2 * variances)) / variances
-    return densities / densities.sum(axis=1, keepdims=True)
+    classes = [CoupledGaussian(*class_) for class_ in zip(centres, variances, strict=True)]
+    return class_posterior(GRID, classes)
 
 
 def sample(centres, variances, rng):

@@ -7,7 +7,7 @@ probability of their class by coupled Gaussians: the Gaussian itself (coupling 0
 learn it from: the accuracy of the Gaussian peaks at six, heavy tails stay honest beyond.
 
 Prints a table beside the paper's numbers and draws nelson_figure1.png. Takes about 20 seconds for
-200 samples; --seeds makes fewer. Needs pip install "calibrant[plot]".
+200 samples; --seeds makes fewer. Needs pip install ".[plot]".
 """
 
 import argparse

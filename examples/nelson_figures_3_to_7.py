@@ -6,7 +6,7 @@ model gets one thing wrong at a time: the mean, the variance, the tail, or the p
 
 Prints, for each model, the values of infinitely many events (by quadrature) and those of 20
 samples of 5000 events a class, and draws nelson_figures_3_to_7.png. Takes about 20 seconds;
---seeds makes fewer samples. Needs pip install "calibrant[plot]".
+--seeds makes fewer samples. Needs pip install ".[plot]".
 """
 
 import argparse

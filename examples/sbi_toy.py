@@ -5,7 +5,7 @@ give 99 draws a day: one knows mu_t, one gives the climate N(0, 2) every day, on
 too sure of itself, one is biased. Ranks tell right from wrong; both of the first two are right.
 Which is better only a proper score tells: CRPS, 1/sqrt(pi) against sqrt(2/pi) on average.
 
-Prints a table and draws sbi_toy.png. Takes a few seconds. Needs pip install "calibrant[plot]".
+Prints a table and draws sbi_toy.png. Takes a few seconds. Needs pip install ".[plot]".
 """
 
 import argparse

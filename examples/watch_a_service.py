@@ -1,7 +1,7 @@
 """A model in service: hourly windows, a checkpoint, drift against a reference, and an alarm.
 
 Two days of predictions in batches; on the second day the world changes. Draws watch_a_service.png.
-Needs pip install "calibrant[plot]".
+Needs pip install ".[plot]".
 """
 
 import textwrap

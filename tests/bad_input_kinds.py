@@ -15,6 +15,12 @@ from typing import Any
 
 import numpy as np
 
+try:
+    import pandas as pd
+    import pyarrow as pa
+except ModuleNotFoundError:
+    pa = pd = None
+
 NAN, INF = math.nan, math.inf
 ONE_MORE = math.nextafter(1.0, 2.0)
 HUGE = 2**70
@@ -87,9 +93,23 @@ def constants(*values: Any, error: Any = (TypeError, ValueError)) -> dict[str, B
     return {repr(bad): Bad(always(bad), "", error) for bad in values}
 
 
+#: Of pandas; neither true nor false.
+NOT_KNOWN = {} if pd is None else constants(pd.NA)
+
+
+def periods(good: Any) -> Any:
+    """A month for each row, which Arrow stores as whole numbers."""
+    return pd.Series(pd.period_range("1970-01", periods=len(good), freq="M"))
+
+
+def of_arrow(make: Callable[[int], list[Any]]) -> Callable[[Any], Any]:
+    return lambda good: pa.array(make(len(good)))
+
+
 AT = r" at (row|pair|index) {1}\b"
 MISSING = r"missing value \(NaN\)" + AT
-KIND = r"{0} must hold (real numbers|integer class codes|whole numbers|integer class numbers), got dtype "
+GOT = r"{0} must hold (real numbers|integer class codes|whole numbers|integer class numbers), got "
+KIND = GOT + "dtype "
 SHAPE = r"shape|axes|number|array|length"
 
 #: What is no array of numbers at all, for whatever argument.
@@ -108,6 +128,31 @@ NO_NUMBERS = {
     "a string": Bad(always("0.5"), r"{0} must be an array of real numbers, got str", TypeError),
     "None": Bad(always(None), r"{0} must be an array.*, got None|{0} (is|are) missing", TypeError),
 }  # fmt: skip
+if pa is not None:
+    NO_NUMBERS |= {
+        "periods": Bad(
+            periods, GOT + "(Arrow extension type 'pandas.period'|dtype object)", TypeError
+        ),
+        "Arrow structs": Bad(
+            of_arrow(lambda n: [{"a": 1}] * n), GOT + r"Arrow format '\+s'", TypeError
+        ),
+        "Arrow lists of lists": Bad(
+            of_arrow(lambda n: [[[0.5]]] * n), GOT + r"Arrow format '\+l'", TypeError
+        ),
+        "Arrow lists of texts": Bad(
+            of_arrow(lambda n: [["a", "b"]] * n), GOT + "Arrow format 'u'", TypeError
+        ),
+        "Arrow lists of no length": Bad(
+            of_arrow(lambda n: [[0.5] * (i % 3) for i in range(n)]),
+            r"{0} must (hold lists of one length|hold|have shape|be)",
+            (TypeError, ValueError),
+        ),
+    }
+NO_NUMBERS["a list of masked arrays"] = Bad(
+    lambda good: [np.ma.array([value]) for value in good],
+    r"{0} (holds a masked array at row 0|is a masked)",
+    TypeError,
+)
 if np.dtype(np.longdouble).itemsize == 8:  # it is a double here
     del NO_NUMBERS["long double"]
 SHAPES = {
@@ -164,6 +209,21 @@ SETS = Kind(
         "masked": Bad(np.ma.array, "masked array", TypeError),
         "a dict": Bad(always({"a": 1}), "", TypeError),
         "many axes": Bad(lambda good: np.zeros((len(good), 3, 1, 1), bool), "shape", TypeError),
+        "a list of strings": Bad(
+            lambda good: ["ab"] * len(good),
+            "list of classes for each row, found 'ab' at row 0",
+            TypeError,
+        ),
+        "an array of strings": Bad(
+            lambda good: np.array(["ab"] * len(good), object), "found 'ab' at row 0", TypeError
+        ),
+        "a list of bytes": Bad(lambda good: [b"ab"] * len(good), "found b'ab' at row 0", TypeError),
+        "a list of dicts": Bad(
+            lambda good: [{0: 1}] * len(good), "found {0: 1} at row 0", TypeError
+        ),
+        "a list of masked arrays": Bad(
+            lambda good: [np.ma.array([True, False, True])] * len(good), "masked array", TypeError
+        ),
     },
     needs_example=True,
     is_array=True,
@@ -223,6 +283,20 @@ GROUPS = Kind(
         "no key": Bad(lambda good: [*good[:-1], None], r"missing value" + AT, ValueError),
         "no hash": Bad(lambda good: [*good[:-1], []], r"found \[\]", TypeError),
         "masked": Bad(lambda good: np.ma.array(np.arange(len(good))), "masked array", TypeError),
+        **(
+            {}
+            if pa is None
+            else {
+                "Arrow structs": Bad(
+                    of_arrow(lambda n: [{"a": 1}] * n),
+                    "Arrow column of struct<a: int64>",
+                    TypeError,
+                ),
+                "Arrow lists": Bad(
+                    of_arrow(lambda n: [[1]] * n), "Arrow column of list<item: int64>", TypeError
+                ),
+            }
+        ),
     },
     needs_example=True,
 )
@@ -237,21 +311,32 @@ SUBSET = Kind(
     },
     needs_example=True,
 )
-LABEL_NAMES = Kind(constants([], ["a"], ["a", "a"], [0, 0], "ab", 3, [[0, 1]], [0, NAN], [0, None]))
-POS_LABEL = Kind(constants([0, 1], "no such label", {"a": 1}))
-CHOICE = Kind(constants("no such name", "", 3.5, ["uniform"], None))
-COUNT = Kind(constants("3", None, 0, 2.5, 2.0, NAN, INF, 1j, [3], {}, True, -1, HUGE, -HUGE))
+LABEL_NAMES = Kind(
+    {
+        **constants(
+            [], ["a"], ["a", "a"], [0, 0], "ab", 3, [[0, 1]], [0, NAN], [0, None], [[0], [0, 1]]
+        ),
+        **({} if pa is None else constants(pa.array([["a"], ["b"]]), pa.array([{"a": 1}] * 2))),
+    }
+)
+POS_LABEL = Kind({**constants([0, 1], "no such label", {"a": 1}), **NOT_KNOWN})
+CHOICE = Kind(
+    {**constants("no such name", "", 3.5, ["uniform"], None, np.array(["a", "b"])), **NOT_KNOWN}
+)
+COUNT = Kind(
+    {**constants("3", None, 0, 2.5, 2.0, NAN, INF, 1j, [3], {}, True, -1, HUGE, -HUGE), **NOT_KNOWN}
+)
 NOT_NEGATIVE = COUNT.without("0")
-COUNT_OR_EDGES = Kind(constants("3", 0, 2.5, NAN, 1j, {}, True, -1, HUGE, [], [0.5], [0.0, NAN, 1.0], [0.0, 0.7, 0.3, 1.0], [[0.0, 1.0]], ["a", "b"]))  # fmt: skip
-SEED = Kind(constants("3", 1.5, NAN, 1j, [3], -1, HUGE))
+COUNT_OR_EDGES = Kind({**constants("3", 0, 2.5, NAN, 1j, {}, True, -1, HUGE, [], [0.5], [0.0, NAN, 1.0], [0.0, 0.7, 0.3, 1.0], [[0.0, 1.0]], ["a", "b"]), **NOT_KNOWN})  # fmt: skip
+SEED = Kind({**constants("3", 1.5, NAN, 1j, [3], -1, HUGE), **NOT_KNOWN})
 AXIS = Kind(constants("1", None, 1.5, 7, -7, [1], HUGE))
-NUMBER = Kind(constants("0.5", None, NAN, 1j, [], [0.1, 0.2], {}))
+NUMBER = Kind({**constants("0.5", None, NAN, 1j, [], [0.1, 0.2], {}), **NOT_KNOWN})
 FINITE = Kind({**NUMBER.bad, **constants(INF, -INF)})
 POSITIVE = Kind({**FINITE.bad, **constants(0.0, -1.0)})
 FRACTION = Kind({**FINITE.bad, **constants(0, 1, -0.1, 1.5)})  # strictly between 0 and 1
 CLIP = Kind({**FINITE.bad, **constants(0.5, 0.7, -0.1)})
-FLAG = Kind(constants("no", None, 2, NAN, [], [True, False]))
-NUMBER_LIST = Kind(constants("ab", None, 3.0, ["a"], [NAN], [None], [1j]))
+FLAG = Kind({**constants("no", None, 2, NAN, [], [True, False]), **NOT_KNOWN})
+NUMBER_LIST = Kind({**constants("ab", None, 3.0, ["a"], [NAN], [None], [1j]), **NOT_KNOWN})
 BANDWIDTH = NUMBER_LIST.without("3.0").with_(zero=Bad(always(0.0)), negative=Bad(always(-1.0)))
 CALLABLE = Kind(constants(3, "name"))
 TEXT = Kind(constants(3, b"name", ["name"]))

@@ -67,7 +67,7 @@ KINDS: dict[str, Kind] = {
     "multi_class": CHOICE, "convention": CHOICE, "combine": CHOICE, "missing": CHOICE,
     "late": CHOICE, "theme": CHOICE, "norm": CHOICE,
     # numbers
-    "n_bins": COUNT, "n_classes": COUNT, "n_permutations": COUNT, "k": COUNT, "n_draws": COUNT,
+    "n_bins": COUNT, "n_classes": COUNT, "n_permutations": COUNT, "n_simulations": COUNT, "k": COUNT, "n_draws": COUNT,
     "n_features": COUNT, "n_dims": COUNT, "n_directions": COUNT, "max_rows": COUNT, "fan_in": COUNT,
     "max_boxes": COUNT, "max_iterations": COUNT, "n_groups": COUNT, "n": COUNT,
     "max_points": COUNT, "block_size": COUNT, "keep": NOT_NEGATIVE,

@@ -214,6 +214,50 @@ def calibration_error(table, norm, debias=False):
         return mpmath.sqrt(as_mpf(max(squares / total, Fraction(0))))
 
 
+def top_label_error(y_true, y_proba, bins, average, norm, weights=None, debias=False):
+    """Mean of the errors of the rows of each predicted label; bins: edges, or a function of scores
+    and weights that gives them. As an mpf."""
+    weights = [1] * len(y_true) if weights is None else list(weights)
+    by_label: dict = {}
+    for y, row, w in zip(y_true, y_proba, weights, strict=True):
+        values = [float(p) for p in row]
+        top = values.index(max(values))
+        by_label.setdefault(top, []).append((int(y) == top, max(values), w))
+    errors, totals = [], []
+    for rows in by_label.values():
+        hits, scores, ws = zip(*rows, strict=True)
+        total = sum(Fraction(w) for w in ws)
+        if total == 0:
+            continue
+        edges = bins(scores, ws) if callable(bins) else bins
+        errors.append(calibration_error(reliability(hits, scores, edges, ws), norm, debias))
+        totals.append(total if average == "weighted" else Fraction(1))
+    with mpmath.workdps(DIGITS):
+        products = [as_mpf(t) * e for t, e in zip(totals, errors, strict=True)]
+        return mpmath.fsum(products) / as_mpf(sum(totals))
+
+
+def clusters(scores, n_bins, weights=None):
+    """The least weighted sum of squares of n_bins clusters of scores, by trying all cuts."""
+    weights = [1] * len(scores) if weights is None else weights
+    values = sorted({float(s) for s, w in zip(scores, weights, strict=True) if w > 0})
+    of = {v: Fraction(0) for v in values}
+    for s, w in zip(scores, weights, strict=True):
+        if w > 0:
+            of[float(s)] += Fraction(w)
+
+    def cost(part):
+        total = sum(of[v] for v in part)
+        mean = sum(of[v] * Fraction(v) for v in part) / total
+        return sum(of[v] * (Fraction(v) - mean) ** 2 for v in part)
+
+    n_bins = min(n_bins, len(values))
+    return min(
+        sum(cost(values[a:b]) for a, b in itertools.pairwise((0, *cuts, len(values))))
+        for cuts in itertools.combinations(range(1, len(values)), n_bins - 1)
+    )
+
+
 def pairs(y_true, y_proba, q_lim=0.0, weights=None):
     """(class, clipped probability, did it happen, weight) of all events and classes.
 

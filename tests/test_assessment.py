@@ -91,7 +91,7 @@ def test_a_source_without_spread():
 def test_no_spread_at_all_is_undefined():
     found = assess([0, 1], [0.5, 0.5], n_bins=HALVES)
     assert math.isnan(found.angle)
-    assert found.verdict.startswith("undefined")
+    assert found.verdict.endswith("no angle: all probabilities and all frequencies are equal")
     assert found.to_dict()["angle"] is None
 
 
@@ -482,10 +482,8 @@ def test_calibrated_probabilities_are_called_so(per_class, n_bins):
     for seed in range(100):
         y, x = sample(per_class, seed)
         found = assess(y, posterior(x, {}, {}), n_bins=n_bins, q_lim=0.01)
-        verdicts.append(
-            found.verdict.startswith("calibrated") and "another way" not in found.verdict
-        )
-    assert 90 <= sum(verdicts) <= 99  # 95 of 100 expected, sd 2.2
+        verdicts.append(found.verdict.startswith("calibrated"))
+    assert sum(verdicts) >= 90  # 95 of 100 expected at least, sd 2.2
 
 
 def test_another_error_is_not_called_calibrated_without_a_word():
@@ -495,7 +493,7 @@ def test_another_error_is_not_called_calibrated_without_a_word():
     wrong = np.where(truth < 0.5, truth + 0.2, truth - 0.2)  # some too high, some too low
     found = assess(y, wrong, n_bins=20)
     assert found.divergence.accuracy < 0.99
-    assert not found.verdict.startswith("calibrated") or "off in another way" in found.verdict
+    assert found.verdict.startswith("over-confident: events given ")
 
 
 # Bins and warnings
@@ -542,8 +540,8 @@ def test_ties_are_not_split():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": "lasso"}, r"source must be one of 'bins', .*, got 'lasso'"),
-        ({"strategy": "odd"}, r"strategy must be 'uniform' or 'quantile', got 'odd'"),
+        ({"source": "lasso"}, r"source must be 'bins', .*, got 'lasso'"),
+        ({"strategy": "odd"}, r"strategy must be 'uniform', 'quantile' or 'kmeans', got 'odd'"),
         ({"n_bins": 0}, r"n_bins must lie in \[1, 1000000\], got 0"),
         ({"n_bins": [0.5, 1.0]}, r"edges must cover \[0, 1\], got edges from 0.5 to 1"),
         ({"q_lim": 0.5}, r"q_lim must satisfy 0 <= q_lim < 0.5, got 0.5"),

@@ -10,16 +10,18 @@ import functools
 import inspect
 import math
 import re
+import time
 import warnings
 
 import numpy as np
 import pytest
 
 import calibrant
-from bad_input_kinds import ALSO, Bad, Kind
-from bad_input_rows import ACCUMULATORS, MAKERS, Row
+import calibrant.io
+from bad_input_kinds import ALSO, Bad, Kind, pa
+from bad_input_rows import ACCUMULATORS, MAKERS, Row, filled
 from bad_input_table import ROWS
-from calibrant import set_num_threads, streaming
+from calibrant import distributed, set_num_threads, streaming
 from public_api import parameters, public_callables
 
 NAN = math.nan
@@ -120,6 +122,14 @@ class Subclass(np.ndarray):
         return 0.0
 
 
+def of_arrow(good):
+    """A column, or one of lists; what has no such form as it is."""
+    array = np.array(good)
+    if pa is None or array.dtype.kind not in "iuf" or array.ndim > 2:
+        return good
+    return pa.chunked_array([pa.array(array[:1].tolist()), pa.array(array[1:].tolist())])
+
+
 def spread(good):
     wide = np.repeat(np.array(good), 2, axis=0)
     return wide[::2]
@@ -132,6 +142,7 @@ FORMS = {
     "Fortran order": lambda good: np.asfortranarray(np.array(good)),
     "subclass": lambda good: np.array(good).view(Subclass),
     "list": lambda good: np.array(good).tolist(),
+    "Arrow": of_arrow,
 }
 
 
@@ -169,6 +180,14 @@ def cases(row: Row, name: str):
                 yield argument, kind, how, bad
 
 
+#: Texts of pybind11, of C++, of NumPy and of Python where they should have been ours.
+FOREIGN = (
+    r"incompatible function arguments|Unable to convert|std::|ufunc|is ambiguous|unhashable|"
+    r"setting an array element|optional access|no kernel matching|"
+    r"expected str, bytes|codec can't"
+)
+
+
 def refusal_of(key: str, argument: str, kind: Kind, bad: Bad) -> str | None:
     """What is wrong with the refusal of a bad argument; None if nothing is."""
     row, name = ROWS[key], name_of(key)
@@ -180,6 +199,8 @@ def refusal_of(key: str, argument: str, kind: Kind, bad: Bad) -> str | None:
         found = thing(**{**row.good, argument: bad.spoil(good)})
     except bad.error as error:
         text = str(error)
+        if re.search(FOREIGN, text):
+            return f"says what is not ours: {text}"
         names = rf"\b({argument}|{ALSO.get(argument, argument)})\b"
         if kind.is_named and not re.search(names, text):
             return f"does not name it: {text}"
@@ -209,7 +230,7 @@ def test_what_is_refused(key):
 #: Of no rows there is no mean. These give as many values as there are rows, or say that it is 0.
 NOT_ROWS = ("draw_weight", "levels", "weights")
 MAY_BE_EMPTY = (
-    "break_ties", "brownian_", "CoupledGaussian.cdf", "CoupledGaussian.logpdf",
+    "break_ties", "brownian_", "class_posterior", "CoupledGaussian.cdf", "CoupledGaussian.logpdf",
     "CoupledGaussian.pdf", "CoupledGaussian.posterior", "crps_", "draw_counts", "energy_",
     "ensemble_", "distributed.", "io.scan", "pit_values", "quantile_score", "rank_pit_values",
     "reliability_bins", "sbc_ranks", "tarp_", "variogram_score",
@@ -435,3 +456,201 @@ def test_a_refused_sum_changes_nothing():
     with pytest.raises(ValueError, match="too many powers of two apart"):
         total.merge(far)
     assert total.to_bytes() == before
+
+
+# Arguments in the wrong order
+
+
+N_PAIRS, N_DRAWS = 6, 4
+DRAWN = np.arange(24.0).reshape(N_PAIRS, N_DRAWS)
+POINTS_DRAWN = np.arange(48.0).reshape(N_PAIRS, N_DRAWS, 2)
+TRUTHS, POINT_TRUTHS = np.arange(6.0), np.arange(12.0).reshape(6, 2)
+SWAPPED = {
+    "crps_ensemble": lambda: calibrant.crps_ensemble(DRAWN, TRUTHS),
+    "crps_ensemble, draws first": lambda: calibrant.crps_ensemble(DRAWN.T, TRUTHS, axis=0),
+    "crps_ensemble, one outcome": lambda: calibrant.crps_ensemble(DRAWN[0], 1.0),
+    "crps_ensemble, lists": lambda: calibrant.crps_ensemble(DRAWN.tolist(), TRUTHS.tolist()),
+    "quantile_score": lambda: calibrant.quantile_score(DRAWN, TRUTHS, levels=[0.5] * 6),
+    "energy_score": lambda: calibrant.energy_score(POINTS_DRAWN, POINT_TRUTHS),
+    "variogram_score": lambda: calibrant.variogram_score(POINTS_DRAWN, POINT_TRUTHS),
+    "sbc_ranks": lambda: calibrant.sbc_ranks(TRUTHS, DRAWN),
+    "sbc_ranks, points": lambda: calibrant.sbc_ranks(POINT_TRUTHS, POINTS_DRAWN),
+    "sbc_ranks, lists": lambda: calibrant.sbc_ranks(TRUTHS.tolist(), DRAWN.tolist()),
+    "draw_counts": lambda: calibrant.draw_counts(TRUTHS, DRAWN),
+    "tarp_ranks": lambda: calibrant.tarp_ranks(POINT_TRUTHS, POINTS_DRAWN),
+    "energy_ranks": lambda: calibrant.energy_ranks(TRUTHS, DRAWN),
+    "streaming.Ranks": lambda: streaming.Ranks(N_DRAWS).update(TRUTHS, DRAWN),
+    "pit_values, callable": lambda: calibrant.pit_values(TRUTHS, np.tanh),
+    "pit_values": lambda: calibrant.pit_values(TRUTHS, [0.5] * 6),
+}
+
+
+@pytest.mark.parametrize("call", SWAPPED.values(), ids=SWAPPED)
+def test_swapped_arguments(call):
+    """Some of them would broadcast to a matrix."""
+    with pytest.raises((TypeError, ValueError), match="look swapped"):
+        call()
+
+
+def test_one_ensemble_for_all_outcomes():
+    """Not swapped: there is no axis for the draws in the outcomes."""
+    for y_true in (TRUTHS, DRAWN):
+        one = calibrant.crps_ensemble(y_true, [0.0, 1.0, 5.0])
+        each = calibrant.crps_ensemble(y_true, np.broadcast_to([0.0, 1.0, 5.0], (*y_true.shape, 3)))
+        np.testing.assert_array_equal(one, each)
+    six = calibrant.crps_ensemble(DRAWN, TRUTHS[None])  # as many draws as rows
+    assert six.shape == DRAWN.shape
+
+
+# Rows in groups and windows
+
+
+def in_windows(make, rows):
+    total = streaming.Windowed(make, rows=4)
+    total.update(**rows)
+
+
+def in_groups(make, rows):
+    total = streaming.Grouped(make)
+    total.update(**rows, groups=["a", "b", "a", "b", "a", "b"])
+
+
+CROSSED = {
+    name: (make, rows)
+    for name, (make, rows) in ACCUMULATORS.items()
+    if not name.endswith(("Grouped", "Windowed", "Refinement", "Moments", "Vendi"))
+    and name.startswith("streaming.")
+}
+
+
+@pytest.mark.parametrize("add", [in_groups, in_windows])
+@pytest.mark.parametrize("name", CROSSED)
+def test_what_is_refused_in_groups_and_windows(add, name):
+    """As by the accumulator itself: nothing is lost on the way to it."""
+    make, rows = CROSSED[name]
+    row = ROWS[f"{name}.update"]
+    for argument, kind, how, bad in cases(row, f"{name}.update"):
+        if not kind.is_array or how in ("many axes", "0-d", "one row short", "no rows"):
+            continue
+        with pytest.raises((TypeError, ValueError)) as raised:
+            add(make, {**rows, argument: bad.spoil(rows[argument])})
+        assert not re.search(FOREIGN, str(raised.value)), (argument, how, raised.value)
+
+
+@pytest.mark.parametrize("dtype", [">i4", ">i8", ">u2", ">f8", ">U1"])
+def test_big_endian_keys(dtype):
+    codes = np.array([0, 1, 0, 1, 2, 2]).astype(dtype[1:])
+    p, y = np.linspace(0.1, 0.9, 6), [0, 1, 0, 1, 1, 0]
+    calls = [
+        lambda keys: calibrant.ks_test(y, p, groups=keys),
+        lambda keys: calibrant.cumulative_tests(y, p, groups=keys).to_dict(),
+        lambda keys: calibrant.coverage_gap(
+            p, (p - 1.0, p + 1.0), groups=keys, confidence_level=0.9
+        ).to_dict(),
+        lambda keys: calibrant.scorecard(y, p, groups=keys).to_dict(),
+    ]
+    for call in calls:
+        assert call(codes.astype(dtype)) == call(codes)
+
+
+def test_columns_of_lists_have_as_many_classes():
+    pa = pytest.importorskip("pyarrow")
+    p = np.random.default_rng(1).dirichlet([1.0] * 3, 40)
+    y = np.arange(40) % 3
+    lists = pa.array(p.tolist())
+    forms = [lists, pa.chunked_array([lists]), pa.FixedSizeListArray.from_arrays(p.ravel(), 3)]
+    for form in forms:
+        with pytest.warns(UserWarning, match="bins are too many") as warned:
+            expected = calibrant.assess(y, p, n_bins=60)
+        with pytest.warns(UserWarning, match="bins are too many") as also:
+            assert calibrant.assess(y, form, n_bins=60).to_dict() == expected.to_dict()
+        assert str(also[0].message) == str(warned[0].message)
+        with pytest.raises(ValueError, match="labels must name the 3 classes of y_proba, got 2"):
+            calibrant.brier_score(y, form, labels=["a", "b"])
+        assert repr(calibrant.conventions(y, form)) == repr(calibrant.conventions(y, p))
+
+
+def test_scorecards_of_groups_keep_no_table():
+    of_group = filled("evidence.Evidence").groups["a"]
+    with pytest.raises(ValueError, match="this Scorecard keeps no table of scores"):
+        _ = of_group.table
+
+
+def test_rows_without_a_key_are_counted_below_2_to_64():
+    total = streaming.Grouped(streaming.Scores)
+    total.update([1], [0.5], groups=[None], nan_policy="omit")
+    for _ in range(63):
+        total.merge(total)
+    before = total.to_bytes()
+    with pytest.raises(OverflowError, match=r"more than 2\^64 - 1 rows without a key"):
+        total.merge(total)
+    assert total.to_bytes() == before
+
+
+def test_a_bin_of_conventions_may_hold_no_row():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = calibrant.conventions([0, 1, 1], [0.2, 0.5, 0.75], n_bins=1)
+    assert math.isnan(next(row.value for row in found if row.call.endswith("('uniform')")))
+
+
+def test_what_a_name_of_a_file_can_be():
+    for call in (filled("streaming.Scores").save, streaming.load, streaming.Scores.load):
+        for wrong in (5, None, b"a.state", 1.5):
+            with pytest.raises(TypeError, match=r"path must be a str or os.PathLike, got"):
+                call(wrong)
+
+
+def test_a_column_is_no_table():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    for table in (pd.Series([0.5]), pl.Series([0.5])):
+        with pytest.raises(TypeError, match=r"a table must be .*got .*Series"):
+            calibrant.io.scan(table, label="y")
+        with pytest.raises(TypeError, match=r"a table must be .*got .*Series"):
+            distributed.partial(table, distributed.Spec(streaming.Scores, {"label": "y"}))
+
+
+# More classes than anybody has
+
+
+#: Per class a result in Python.
+ONE_BY_ONE = {"kuiper_test", "assess, isotonic"}
+
+
+def with_many_classes(row: Row, k: int) -> dict:
+    """The good arguments with k columns, all of one value."""
+    n = len(row.good["y_true"])
+    forecast = np.broadcast_to(np.full(k, 1.0 / k), (n, k))
+    changed = {name: forecast for name in ("y_proba", "first", "second") if name in row.good}
+    if "probas" in row.good:
+        changed["probas"] = dict.fromkeys(row.good["probas"], forecast)
+    return {"y_true": np.arange(n) % 2, **changed}
+
+
+@pytest.mark.parametrize("k", [10**4, 2**20 + 1])
+@pytest.mark.parametrize(
+    "key",
+    [
+        key
+        for key in ROWS
+        if is_called(key)
+        and {"y_true"} < ROWS[key].good.keys()
+        and {"y_proba", "first", "probas"} & ROWS[key].good.keys()
+        and not key.startswith("report.")
+    ],
+)
+def test_many_classes(key, k):
+    """Of groups and windows, too: they work, in a time that is linear, or are refused by name."""
+    if k > 2**16 and key in ONE_BY_ONE:
+        pytest.skip("as long as that, but Ctrl-C ends it")
+    changed = with_many_classes(ROWS[key], k)
+    start = time.process_time()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            outcome(key, changed)
+        except (ValueError, TypeError) as error:
+            text = str(error)
+            assert re.search(r"class|shape|column|label|n,\)", text), text
+            assert not re.search(FOREIGN, text), text
+    assert time.process_time() - start < 30.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -172,7 +173,175 @@ def test_top_label_is_the_binary_error_of_the_confidence(table, n_bins):
     top = p.argmax(axis=1)
     confidence = p[np.arange(len(p)), top]
     expected = calibrant.expected_calibration_error(y == top, confidence, n_bins=n_bins)
-    assert calibrant.top_label_ece(y, p, n_bins=n_bins) == expected
+    assert calibrant.top_label_ece(y, p, n_bins=n_bins, average="pooled") == expected
+
+
+# By predicted label
+
+
+LABELLED = st.sampled_from(("macro", "weighted"))
+
+
+@given(strategies.tables(n_classes=3, min_rows=1), N_BINS, st.sampled_from(STRATEGIES), LABELLED)
+def test_errors_by_predicted_label_are_those_of_the_definition(table, n_bins, strategy, average):
+    y, p, w = table
+    if w is not None and not w.any():
+        return
+    if w is not None and np.ptp(np.frexp(w[w > 0])[1]) > 20:
+        return  # equal counts may then be of rounded weights
+    bins = [k / n_bins for k in range(n_bins + 1)]
+    if strategy == "quantile":
+
+        def bins(scores, weights):
+            return reference.equal_count_edges(scores, n_bins, weights)
+
+    options = {"n_bins": n_bins, "strategy": strategy, "sample_weight": w}
+    listed = None if w is None else w.tolist()
+    for norm in (1, 2, "max"):
+        found = calibrant.top_label_ece(y, p, average=average, norm=norm, **options)
+        true = float(reference.top_label_error(y, p, bins, average, norm, listed))
+        assert found == pytest.approx(true, rel=1e-14, abs=2.0**-511)
+
+
+@pytest.mark.parametrize("average", ["macro", "weighted"])
+@pytest.mark.parametrize("strategy", ["uniform", "quantile", "kmeans"])
+def test_errors_by_predicted_label_have_one_value(average, strategy):
+    rng = np.random.default_rng(3)
+    p = rng.dirichlet([1.0, 2.0, 0.5, 0.01], 60_000)
+    p[::3] = np.round(p[::3], 2)
+    y, k = rng.integers(0, 4, len(p)), rng.integers(0, 3, len(p))
+
+    def error(y, p, **options):
+        return calibrant.top_label_ece(
+            y, p, average=average, strategy=strategy, n_bins=7, **options
+        )
+
+    if strategy == "kmeans":
+        p, y, k = p[:3000], y[:3000], k[:3000]
+    order = rng.permutation(len(p))
+    found = error(y, p)
+    assert found == error(y[order], p[order])
+    assert found == error(y, np.asfortranarray(p)) == error(y, p, nan_policy="omit")
+    assert found == error(y, p, sample_weight=np.ones(len(p)))
+    assert error(y, p, sample_weight=k) == error(np.repeat(y, k), np.repeat(p, k, axis=0))
+    threads = calibrant.get_num_threads()
+    try:
+        calibrant.set_num_threads(1 if threads > 1 else 2)
+        assert found == error(y, p)
+    finally:
+        calibrant.set_num_threads(0)
+    missing = p.copy()
+    missing[5, 1] = np.nan
+    assert error(y, missing, nan_policy="omit") == error(np.delete(y, 5), np.delete(p, 5, axis=0))
+    single = p.astype(np.float32)
+    assert error(y, single) == error(y, single.astype(float))
+
+
+def test_a_label_that_is_never_predicted_does_not_count():
+    y, p = [0, 2, 1], [[0.75, 0.25, 0.0], [0.75, 0.25, 0.0], [0.0, 0.5, 0.5]]
+    # Label 0: |1/2 - 3/4| over two rows; label 1, the first of equals: |1 - 1/2|; label 2: never.
+    assert calibrant.top_label_ece(y, p, n_bins=1) == (0.25 + 0.5) / 2
+    assert calibrant.top_label_ece(y, p, n_bins=1, average="weighted") == (2 * 0.25 + 0.5) / 3
+    assert calibrant.top_label_ece(y, p, n_bins=1, average="pooled") == 0.0
+    weights = [1.0, 1.0, 0.0]  # and so with a label whose rows have no weight
+    assert calibrant.top_label_ece(y, p, n_bins=1, sample_weight=weights) == 0.25
+
+
+def test_top_label_errors_are_refused_without_rows_or_weight():
+    for average in ("macro", "weighted", "pooled"):
+        with pytest.raises(ValueError, match="needs at least one row, got none"):
+            calibrant.top_label_ece([], np.empty((0, 2)), average=average)
+        with pytest.raises(ValueError, match="all 1 have weight 0"):
+            calibrant.top_label_ece([1], [[0.5, 0.5]], average=average, sample_weight=[0])
+    with pytest.raises(
+        ValueError, match="average must be 'macro', 'weighted' or 'pooled', got 'micro'"
+    ):
+        calibrant.top_label_ece([1], [[0.5, 0.5]], average="micro")
+
+
+def test_macro_is_what_mapie_computes_where_its_bins_are_ours():
+    peer = pytest.importorskip("mapie.metrics.calibration")
+    rng = np.random.default_rng(8)
+    p = rng.dirichlet(np.full(5, 0.7), 4000)
+    y = rng.integers(0, 5, len(p))
+    # MAPIE's num_bins are edges: one bin fewer, (a, b], which differs on edges alone.
+    for n_bins in (2, 10, 49):
+        expected = peer.top_label_ece(y, p, num_bins=n_bins + 1)
+        assert calibrant.top_label_ece(y, p, n_bins=n_bins) == pytest.approx(expected, rel=1e-12)
+
+
+# Clusters
+
+
+@given(strategies.tables(min_rows=1, max_rows=12, weighted=False), st.integers(1, 5), st.data())
+def test_clusters_have_the_least_sum_of_squares(table, n_bins, data):
+    y, p, _ = table
+    p = np.round(p, 3)
+    w = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(p), max_size=len(p))))
+    if not w.any():
+        return
+    edges = _core.clustered_edges(y, p, w, False, _core.BINARY, n_bins)
+    assert (edges[0], edges[-1], len(edges)) == (0.0, 1.0, n_bins + 1)
+    cost = Fraction(0)
+    for _, total, _, scores in reference.reliability(y, p, edges, w.tolist()):
+        cost -= scores**2 / total if total else 0
+    cost += sum(int(k) * Fraction(float(s)) ** 2 for s, k in zip(p, w, strict=True))
+    least = reference.clusters(p, n_bins, w.tolist())
+    assert cost >= least
+    assert float(cost) == pytest.approx(float(least), rel=1e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_clusters_do_not_depend_on_the_order_of_rows_or_on_repetition(shape):
+    rng = np.random.default_rng(6)
+    p = SHAPES[shape](rng, 2000)
+    y, k = rng.integers(0, 2, p.size), rng.integers(0, 3, p.size)
+
+    def edges(y, p, w=None):
+        return _core.clustered_edges(y, p, w, False, _core.BINARY, 9)
+
+    order = rng.permutation(p.size)
+    assert edges(y, p) == edges(y[order], p[order]) == edges(1 - y, p)
+    assert edges(y, p, k) == edges(np.repeat(y, k), np.repeat(p, k))
+    bins = calibrant.reliability_bins(y, p, n_bins=9, strategy="kmeans")
+    assert bins.edges.tolist() == edges(y, p)
+    distinct = np.unique(p)
+    assert (bins.counts > 0).sum() == min(9, distinct.size)
+
+
+def test_clusters_are_those_of_scikit_learn():
+    cluster = pytest.importorskip("sklearn.cluster")
+    rng = np.random.default_rng(7)
+    p = np.concatenate([rng.normal(c, 0.02, 100) for c in (0.1, 0.3, 0.55, 0.9)]).clip(0, 1)
+    y = rng.integers(0, 2, p.size)
+    bins = calibrant.reliability_bins(y, p, n_bins=4, strategy="kmeans")
+    theirs = cluster.KMeans(4, n_init=10, random_state=0).fit(p[:, None])
+    assert bins.mean_scores == pytest.approx(np.sort(theirs.cluster_centers_.ravel()), rel=1e-12)
+    # Near 1 clusters are told apart as they are near 0.
+    near = calibrant.reliability_bins(y, 1 - p * 2.0**-30, n_bins=4, strategy="kmeans")
+    assert near.counts.tolist() == bins.counts.tolist()[::-1]
+
+
+def test_clusters_serve_every_function_with_bins():
+    rng = np.random.default_rng(9)
+    p = rng.dirichlet(np.ones(3), 4000)
+    y = rng.integers(0, 3, 4000)
+    binary, score = (y == 0).astype(int), p[:, 0]
+    edges = _core.clustered_edges(binary, score, None, False, _core.BINARY, 5)
+    for function in (calibrant.expected_calibration_error, calibrant.brier_decomposition):
+        found = function(binary, score, n_bins=5, strategy="kmeans")
+        assert found == function(binary, score, n_bins=edges)
+    each = calibrant.classwise_ece(y, p, n_bins=5, strategy="kmeans", average=False)
+    assert each[0] == calibrant.expected_calibration_error(binary, score, n_bins=edges)
+    found = calibrant.assess(y, p, n_bins=5, strategy="kmeans", per_class=True)
+    assert found.bins.left[:5].tolist() == edges[:-1]
+    many = rng.random(70_000)
+    with pytest.raises(ValueError, match=r"distinct scores to be at most 2\^26, got"):
+        calibrant.reliability_bins(many < 0.5, many, n_bins=1000, strategy="kmeans")
+    table = streaming.ScoreTable()
+    table.update(binary, score)
+    with pytest.raises(ValueError, match="strategy must be 'uniform' or 'quantile', got 'kmeans'"):
+        table.reliability_bins(strategy="kmeans")
 
 
 @pytest.mark.parametrize("width", [2, 3, 4, 5, 7, 8, 9, 16, 33])
@@ -187,9 +356,12 @@ def test_top_labels_of_any_width_and_layout(width):
     wider[::2, 1:-2] = p
     layouts = [p, p.astype("f4"), p.astype("f2"), np.asfortranarray(p), wider[::2, 1:-2]]
     for layout in [*layouts, p.astype(">f8"), p.tolist()]:
-        assert calibrant.reliability_bins(y, layout, n_bins=7).to_dict() == expected
-    omitting = calibrant.reliability_bins(y, p, n_bins=7, nan_policy="omit").to_dict()
-    assert omitting == expected
+        found = calibrant.reliability_bins(y, layout, n_bins=7, multi_class="top_label")
+        assert found.to_dict() == expected
+    omitting = calibrant.reliability_bins(
+        y, p, n_bins=7, multi_class="top_label", nan_policy="omit"
+    )
+    assert omitting.to_dict() == expected
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2"])
@@ -234,7 +406,7 @@ def test_accumulator_gives_the_table_of_the_function():
     error = calibrant.expected_calibration_error(y, p, n_bins=10)
     assert table.expected_calibration_error() == error
     assert streaming.Reliability.from_bytes(table.to_bytes()) == table
-    assert repr(table) == "Reliability(n=3000, n_bins=10)"
+    assert repr(table) == "streaming.Reliability(n=3000, n_bins=10)"
 
 
 def test_damaged_states_are_refused():
@@ -272,10 +444,10 @@ def test_missing_values_are_refused_or_counted():
         ({"n_bins": [0.0, 0.5]}, "edges must cover \\[0, 1\\]"),
         ({"n_bins": [0.0, 0.7, 0.5, 1.0]}, "edges must not fall, found 0.5 after 0.7"),
         ({"n_bins": [0.0, np.nan, 1.0]}, "edges must be finite"),
-        ({"strategy": "width"}, "strategy must be 'uniform' or 'quantile', got 'width'"),
+        ({"strategy": "width"}, "strategy must be 'uniform', 'quantile' or 'kmeans', got 'width'"),
         ({"norm": 3}, "norm must be 1, 2 or 'max', got 3"),
         ({"norm": 1, "debias": True}, "debias needs norm=2"),
-        ({"y_proba": [[0.5, 0.5]] * 2}, "use top_label_ece or classwise_ece"),
+        ({"y_proba": [[0.5, 0.5, 0.0]] * 2}, "use top_label_ece or classwise_ece"),
         ({"y_true": [0, 2]}, "y_true must be 0 or 1, found 2 at row 1"),
         ({"y_proba": [0.5, 1.5]}, "y_proba must lie in \\[0, 1\\], found 1.5 at row 1"),
         ({"y_true": [], "y_proba": []}, "at least one row"),

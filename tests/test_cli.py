@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import calibrant
 from calibrant.cli import main
 from calibrant.config import show_config
+
+ROOT = Path(__file__).parents[1]
 
 
 def run(*args, program=("-m", "calibrant")):
@@ -48,4 +52,19 @@ def test_without_click_the_message_names_the_extra():
     )
     done = run(program=("-c", without_click))
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == 'calibrant: the command line needs: pip install "calibrant[cli]"\n'
+    assert done.stderr == 'calibrant: the command line needs: pip install ".[cli]"\n'
+
+
+def test_every_way_to_install_is_true_for_a_clone():
+    """It is on no index yet: an extra is asked for by the folder, in all messages and pages."""
+    folders = ("python", "docs", "examples", "bench")
+    files = [path for folder in folders for path in (ROOT / folder).rglob("*.*")]
+    extra = re.compile(r"calibrant\[[a-z]|pip3? install [\"']?calibrant")
+    found = [
+        f"{path.relative_to(ROOT)}: {line}"
+        for path in (*files, *ROOT.glob("*.md"))
+        if path.suffix in (".py", ".pyi", ".md", ".html", ".ipynb", ".txt")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if extra.search(line)
+    ]
+    assert found == []

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from statistics import NormalDist
 
 import numpy as np
 import pytest
 import scipy.stats
 
 import calibrant
-from calibrant import streaming
+from calibrant import _core, streaming
+from calibrant._core import _testing
 from calibrant.comparison import ComparisonSums
+from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same
-from comparison_reference import by_definition
+from comparison_reference import by_definition, judged
 
 
 def two_models(n, n_classes=None, seed=5):
@@ -43,12 +44,29 @@ def test_by_definition(n_classes, weighted):
         difference = getattr(found, name)
         assert difference.value == pytest.approx(mean, rel=1e-13, abs=1e-18)
         assert difference.standard_error == pytest.approx(error, rel=1e-10)
-        half = NormalDist().inv_cdf(0.975) * error
-        assert difference.low == pytest.approx(mean - half, rel=1e-9)
-        assert difference.high == pytest.approx(mean + half, rel=1e-9)
-        assert difference.pvalue == pytest.approx(
-            2 * NormalDist().cdf(-abs(mean / error)), rel=1e-7
-        )
+    for name, (pvalue, low, high) in judged(y, p, q, weights, 0.95).items():
+        difference = getattr(found, name)
+        assert difference.pvalue == pytest.approx(pvalue, rel=1e-6)
+        assert difference.low == pytest.approx(low, rel=1e-7, abs=1e-12)
+        assert difference.high == pytest.approx(high, rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("df", [1, 2, 2.5, 7, 40, 130.25, 1e4, 1e6, 1e9])
+def test_student_law(df):
+    for t in (0.01, 0.1, 0.7, 1.0, 2.0, 5.0, 12.0, 30.0):
+        expected = 2 * scipy.stats.t.sf(t, df)
+        if expected > 1e-200:
+            assert _core.student_two_sided(-t, df) == pytest.approx(expected, rel=1e-10)
+    for level in (1e-9, 0.001, 0.05, 0.3, 0.999):
+        expected = scipy.stats.t.isf(level / 2, df)
+        assert _core.student_quantile(level, df) == pytest.approx(expected, rel=1e-9)
+
+
+def test_holm():
+    pvalues = [0.04, 0.01, 0.9, 0.02]
+    assert _core.holm(pvalues) == pytest.approx([0.08, 0.04, 0.9, 0.06])
+    assert _core.holm([0.03, 0.03]) == [0.06, 0.06]
+    assert _core.holm([]) == []
 
 
 def test_the_difference_is_that_of_the_scores():
@@ -95,8 +113,174 @@ def test_which_is_better():
     swapped = calibrant.compare(y, {"bold": bold, "good": p}).differences["bold", "good"]
     assert (swapped.brier.better, swapped.brier.value) == ("second", -d.brier.value)
     same = calibrant.compare(y, {"a": p, "b": p})
-    assert same.verdicts() == ["a and b: chance may explain all differences."]
-    assert same.differences["a", "b"].brier.standard_error == 0.0
+    assert same.verdicts() == ["a and b: no score differs."]
+    assert all((d.low, d.high, d.pvalue) == (0.0, 0.0, 1.0) for _, d in same.differences["a", "b"])
+    assert "no difference" in repr(same)
+
+
+def test_a_winner_needs_evidence():
+    """What once named winners: one row, rows without an event, weights of less than two rows."""
+    one = calibrant.compare([1], {"a": [0.9], "b": [0.4]})
+    assert one.verdicts() == ["a and b: too few rows to tell which is better."]
+    for _, d in one.differences["a", "b"]:
+        assert (d.low, d.high, d.pvalue, d.better) == (None, None, None, "")
+        assert d.reason == "too few rows: their weights sum to less than 2"
+    assert one.differences["a", "b"].brier.value == pytest.approx(0.01 - 0.36)
+    assert "too few rows" in repr(one)
+    light = calibrant.compare([1] * 9, {"a": [0.9] * 9, "b": [0.4] * 9}, sample_weight=[0.1] * 9)
+    assert light.verdicts() == one.verdicts()
+    none = calibrant.compare(np.zeros(50), {"a": np.full(50, 0.01), "b": np.full(50, 0.002)})
+    assert none.verdicts() == ["a and b: too few events to tell which is better."]
+    for name, d in none.differences["a", "b"]:
+        assert d.low < d.high
+        assert d.low <= 0 <= d.high, name
+    # Where the loser would have had many events, there is no doubt.
+    clear = calibrant.compare(np.zeros(50), {"a": np.full(50, 0.01), "b": np.full(50, 0.4)})
+    assert clear.verdicts() == ["a is better than b by Brier score, log score and spherical score."]
+
+
+def test_weights_are_repetitions():
+    y, p, q = two_models(60)
+    times = np.random.default_rng(3).integers(0, 4, 60)
+    found = calibrant.compare(y, {"a": p, "b": q}, sample_weight=times).differences["a", "b"]
+    y, p, q = (np.repeat(values, times) for values in (y, p, q))
+    expected = calibrant.compare(y, {"a": p, "b": q}).differences["a", "b"]
+    for name, d in expected:
+        assert getattr(found, name).to_dict() == d.to_dict(), name
+
+
+def test_two_columns_are_one():
+    y, p, q = two_models(500)
+    one = calibrant.compare(y, {"a": p, "b": q}).differences["a", "b"]
+    two = calibrant.compare(
+        y, {"a": np.column_stack([1 - p, p]), "b": np.column_stack([1 - q, q])}
+    ).differences["a", "b"]
+    for name, d in one:
+        other = getattr(two, name)
+        scale = 1.0  # two columns are the binary problem
+        assert other.pvalue == pytest.approx(d.pvalue, rel=1e-9), name
+        assert other.low == pytest.approx(scale * d.low, rel=1e-9), name
+
+
+def test_nothing_bounds_the_log_score_where_a_model_gave_0():
+    y, p, q = two_models(300)
+    q[np.flatnonzero(y == 0)[0]] = 0.0
+    for both in (
+        {"a": p, "b": q},
+        {"a": np.column_stack([1 - p, p]), "b": np.column_stack([1 - q, q])},
+    ):
+        found = calibrant.compare(y, both).differences["a", "b"]
+        assert found.log.value is not None
+        assert (found.log.low, found.log.high) == (None, None)
+        assert found.log.pvalue >= min(1.0, 2 * math.exp(-300 * abs(found.log.value)))
+        assert "could have happened" in found.log.reason
+        assert found.brier.low is not None
+        clipped = calibrant.compare(y, both, q_lim=1e-6).differences["a", "b"]
+        assert clipped.log.low is not None
+    both_zero = calibrant.compare([0, 1, 1], {"a": [0.0, 0.6, 0.7], "b": [0.0, 0.5, 0.5]})
+    assert both_zero.differences["a", "b"].log.low is not None
+
+
+def test_a_model_that_gives_0_does_not_win_without_an_event():
+    """Its gain in the log score is as likely as its likelihood ratio says."""
+    none = streaming.PairedScores()
+    none.update(np.zeros(100), np.zeros(100), np.full(100, 0.01))
+    d = none.result().log
+    assert (d.better, d.pvalue, d.low) == ("", 1.0, None)
+    y, p, _ = two_models(2000)
+    p, rare = np.append(p, np.full(9, 1e-9)), np.append(sharpened(p, 1.6), np.zeros(9))
+    found = calibrant.compare(np.append(y, np.zeros(9)), {"a": p, "b": rare})
+    d = found.differences["a", "b"].log
+    assert (d.better, d.low) == ("first", None)
+    assert "no interval" in repr(found)
+
+
+def test_states_without_moments_are_refused():
+    payload = streaming.PairedScores().to_bytes()[20:-4]
+    sealed = _testing.seal(20, 1, payload)
+    with pytest.raises(ValueError, match="PairedScores of payload version 1"):
+        streaming.PairedScores.from_bytes(sealed)
+
+
+def false_winners(law, n, make, seed, runs=300):
+    """How often a side is called better by any score, if outcomes are drawn from the law."""
+    rng = np.random.default_rng(seed)
+    counts = {"first": 0, "second": 0}
+    for _ in range(runs):
+        p = law(rng, n)
+        pair = streaming.PairedScores()
+        pair.update(outcomes(rng, p), *make(rng, p))
+        for side in counts:
+            counts[side] += any(d.better == side for _, d in pair.result())
+    return counts
+
+
+def noisy(rng, p):
+    return tilted(p, np.exp(rng.standard_normal(p.shape)))
+
+
+def tilted(p, by):
+    if p.ndim == 2:
+        return p * by / (p * by).sum(axis=1, keepdims=True)
+    return np.minimum(p * by / (p * by + (1 - p)), 1.0)
+
+
+SETTINGS = [
+    ("Beta(0.5, 49.5), 1 %", 50), ("Beta(0.5, 49.5), 1 %", 200), ("constant 0.01", 50),
+    ("log-uniform 1e-3 to 1e-2", 200), ("uniform", 20), ("Beta(0.2, 0.2)", 20),
+    ("uniform", 200), ("3 classes, one rare", 30), ("4 classes, Dirichlet(1)", 20),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "n"), SETTINGS)
+def test_the_wrong_model_is_not_called_better(law, n):
+    make = {**BINARY, **CLASSES}[law]
+    for factor in (1.5, 0.67):
+        counts = false_winners(make, n, lambda _, p, by=factor: (p, sharpened(p, by)), 1)
+        assert counts["second"] <= 15  # 5 %
+    for factor in (0.4, 2.5):
+        if make(np.random.default_rng(0), 1).ndim == 1:
+            counts = false_winners(make, n, lambda _, p, by=factor: (p, tilted(p, by)), 2)
+            assert counts["second"] <= 15
+
+
+@pytest.mark.parametrize(("law", "n"), SETTINGS)
+def test_of_two_equally_good_models_none_is_called_better(law, n):
+    make = {**BINARY, **CLASSES}[law]
+    counts = false_winners(make, n, lambda rng, p: (noisy(rng, p), noisy(rng, p)), 3)
+    assert sum(counts.values()) <= 18  # 6 %
+
+
+def test_what_differs_is_found():
+    counts = false_winners(BINARY["uniform"], 2000, lambda _, p: (p, sharpened(p, 1.5)), 4, 200)
+    assert (counts["first"] >= 180, counts["second"]) == (True, 0)
+    counts = false_winners(
+        CLASSES["4 classes, Dirichlet(1)"], 2000, lambda _, p: (p, sharpened(p, 1.5)), 5, 50
+    )
+    assert (counts["first"] >= 45, counts["second"]) == (True, 0)
+
+
+RARER = [
+    ("uniform", 50), ("Beta(0.5, 9.5), 5 %", 50), ("Beta(0.5, 49.5), 1 %", 50),
+    ("Beta(0.5, 49.5), 1 %", 500), ("constant 0.01", 500),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("law", "n"), RARER)
+def test_intervals_hold_the_mean_difference(law, n):
+    rng = np.random.default_rng(7)
+    make, runs, held = BINARY[law], 400, 0
+    p = make(rng, 200_000)
+    q = sharpened(p, 1.5)
+    mean = np.mean(p * ((p - 1) ** 2 - (q - 1) ** 2) + (1 - p) * (p**2 - q**2))
+    for _ in range(runs):
+        p = make(rng, n)
+        pair = streaming.PairedScores()
+        pair.update(outcomes(rng, p), p, sharpened(p, 1.5))
+        d = pair.result().brier
+        assert d.low < d.high
+        held += d.low <= mean <= d.high
+    assert held >= 0.92 * runs
 
 
 def test_a_certain_error_leaves_the_log_score_undefined():
@@ -112,6 +296,9 @@ def test_a_certain_error_leaves_the_log_score_undefined():
 def test_three_models_make_three_pairs():
     y, p, q = two_models(500)
     result = calibrant.compare(y, {"a": p, "b": q, "c": np.full(500, 0.5)})
+    every = [d for scores in result.differences.values() for _, d in scores]
+    assert [d.adjusted_pvalue for d in every] == _core.holm([d.pvalue for d in every])
+    assert [bool(d.better) for d in every] == [d.adjusted_pvalue <= 0.05 for d in every]
     assert list(result.differences) == [("a", "b"), ("a", "c"), ("b", "c")]
     plain = result.to_dict()
     json.dumps(plain, allow_nan=False)
@@ -134,7 +321,9 @@ def test_a_row_that_is_missing_for_one_model_is_left_out_for_all():
         assert found.scorecards[name].n_omitted == 3
     pair = streaming.PairedScores()
     pair.update(y, p, q, nan_policy="omit")
-    assert list(pair.result()) == list(found.differences["a", "b"])
+    for name, d in pair.result():  # adjusted for one pair, not for three
+        other = getattr(found.differences["a", "b"], name)
+        assert (d.value, d.pvalue, d.low) == (other.value, other.pvalue, other.low)
 
 
 def test_names_as_labels():
@@ -162,7 +351,11 @@ def test_batches_and_merges():
         ({"a": [0.5]}, "needs two models or more"),
         ({}, "needs two models or more"),
         ({"a": [0.5], "b": [0.5, 0.5]}, "must have the same length"),
-        ({"a": [0.5], "b": [[0.5, 0.5]]}, "same number of columns, got 1 and 2"),
+        ({"a": [0.5], "b": [[0.5, 0.5, 0.0]]}, "same number of columns, got 1 and 3"),
+        (
+            {"a": [0.5], "b": [[0.5, 0.3]]},
+            r"probas\['b'\] of shape \(n, 2\) must have rows that sum",
+        ),
         ({"a": [0.5], "b": [1.5]}, r"probas\['b'\] must lie in \[0, 1\], found 1.5 at row 0"),
         ({"a": [-1.0], "b": [1.5]}, r"probas\['a'\] must lie in \[0, 1\], found -1.* at row 0"),
         ({"a": [0.5], "b": [np.nan]}, r"probas\['b'\] has a missing value"),

@@ -160,7 +160,7 @@ def test_excess_risk_of_the_default_classifier_is_seeded():
 def test_excess_risk_needs_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
     x, y, bounds = problem()
-    with pytest.raises(ImportError, match=r"needs scikit-learn: pip install .calibrant\[sklearn\]"):
+    with pytest.raises(ImportError, match=r"needs scikit-learn: pip install .\.\[sklearn\]"):
         excess_risk_target_coverage(x, y, 0.8, y_intervals=bounds)
 
 

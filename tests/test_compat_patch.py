@@ -294,7 +294,7 @@ def test_metric_has_the_verbs_of_torchmetrics():
     metric.reset()
     metric.update(target=y[:40], preds=p[:40], sample_weight=np.ones(40))
     assert metric.merge_state([other]).compute() == whole.result()
-    assert repr(metric).startswith("Metric(Scores")
+    assert repr(metric).startswith("Metric(streaming.Scores")
 
 
 def test_metric_of_intervals_and_its_refusals():

@@ -35,7 +35,6 @@ def isa_restored():
     _testing.set_isa(before)
 
 
-@pytest.mark.skipif(config()["openmp"] is None, reason="built without OpenMP")
 def test_threads_can_be_set():
     default = calibrant.get_num_threads()
     calibrant.set_num_threads(np.int64(3))

@@ -9,6 +9,7 @@ import pytest
 
 import calibrant
 from calibrant import conventions
+from calibrant._conventions import _torch_edges
 
 
 def rounded_scores(n=20_000, seed=0):
@@ -43,7 +44,9 @@ def test_definitions_row_by_row():
     y, p = rounded_scores(600)
     edges = np.linspace(0, 1, 11)
     table = conventions(y, p)
-    left = slow(y, p, 10, lambda s, k: edges[k] <= s and (k == 10 or s < edges[k + 1]))
+    torch = np.minimum(edges, [0.1 * k if k < 5 else 1 - 0.1 * (10 - k) for k in range(11)])
+    assert (torch != edges).any()
+    left = slow(y, p, 10, lambda s, k: torch[k] <= s and (k == 10 or s < torch[k + 1]))
     assert value(table, "torchmetrics", "BinaryCalibrationError(norm='l1')") == pytest.approx(left)
     last = slow(
         y, p, 10, lambda s, k: k < 10 and (edges[k] <= s < edges[k + 1] or (k == 9 and s == 1))
@@ -55,6 +58,21 @@ def test_definitions_row_by_row():
     )
     assert value(table, "textbook", "(a, b]") == pytest.approx(right)
     assert right != pytest.approx(last, rel=1e-3)  # the scores do lie on edges
+
+
+def test_torchmetrics_puts_rounded_scores_where_torch_has_edges():
+    # Its values, of torchmetrics 1.9 with torch 2.13.
+    y, p = [1, 0, 1, 0, 1], np.array([0.6, 0.6, 0.4, 0.2, 0.2])
+    call = ("torchmetrics", "BinaryCalibrationError(norm='l1')")
+    assert value(conventions(y, p, n_bins=5), *call) == pytest.approx(0.28, rel=1e-12)
+    single = conventions(y, p.astype(np.float32), n_bins=5)
+    assert value(single, *call) == pytest.approx(0.28, rel=1e-6)
+    # torch.linspace(0, 1, 8), in whose upper half a fused multiply-add rounds once.
+    assert [float(edge).hex() for edge in _torch_edges(7, np.float64)] == [
+        "0x0.0p+0", "0x1.2492492492492p-3", "0x1.2492492492492p-2", "0x1.b6db6db6db6dbp-2",
+        "0x1.2492492492492p-1", "0x1.6db6db6db6db7p-1", "0x1.b6db6db6db6dcp-1",
+        "0x1.0000000000000p+0",
+    ]  # fmt: skip
 
 
 def test_the_hidden_bin_matters_where_signs_differ():
@@ -93,14 +111,17 @@ def test_array_split_depends_on_the_order_of_rows():
 def test_mapie_of_classes(k):
     peer = pytest.importorskip("mapie.metrics.calibration")
     y, p = classes(k=k)
-    table = conventions(y, p)
+    table = conventions(y, p, multi_class="top_label")
     expected = peer.top_label_ece(y, p, num_bins=10)
     assert value(table, "MAPIE", "top_label_ece") == pytest.approx(expected, rel=1e-12)
     hit = (y == p.argmax(axis=1)).astype(int)
     expected = peer.expected_calibration_error(hit, p, num_bins=10, split_strategy="uniform")
     found = value(table, "MAPIE", "expected_calibration_error(y_true == top)")
     assert found == pytest.approx(expected, rel=1e-12)
-    assert value(table, "calibrant", "top_label_ece") == calibrant.top_label_ece(y, p, n_bins=10)
+    for average in ("macro", "weighted", "pooled"):
+        call = "top_label_ece" + (f"(average='{average}')" if average != "macro" else "")
+        found = calibrant.top_label_ece(y, p, n_bins=10, average=average)
+        assert value(table, "calibrant", call) == found
 
 
 def test_scikit_learn():

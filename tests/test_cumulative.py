@@ -75,7 +75,7 @@ def test_against_the_definition(n_classes, data):
     weights = None if w is None else w.tolist()
     scores, hits = (p, y) if n_classes is None else top_label(y, p)
     excess, variance = reference.spiegelhalter(scores, hits, weights)
-    found = spiegelhalter_test(y, p, sample_weight=w)
+    found = spiegelhalter_test(y, p, sample_weight=w, multi_class="top_label")
     if variance == 0:
         assert found.statistic == (math.inf if excess > 0 else 0.0)
         return
@@ -177,7 +177,7 @@ def test_uniform_under_the_null(shape):
 )
 def test_no_variance(y, p, statistic, pvalues):
     for alternative, pvalue in zip(ALTERNATIVES, pvalues, strict=True):
-        found = spiegelhalter_test(y, p, alternative=alternative)
+        found = spiegelhalter_test(y, p, alternative=alternative, multi_class="top_label")
         assert (found.statistic, found.pvalue) == (statistic, pvalue)
         assert found.log_pvalue == (0.0 if pvalue else -math.inf)
 
@@ -277,7 +277,7 @@ def test_omitted_rows_are_counted():
 
 
 def test_repr():
-    assert repr(filled()) == "Spiegelhalter(n=2)"
+    assert repr(filled()) == "streaming.Spiegelhalter(n=2)"
 
 
 STATES = {
@@ -299,7 +299,9 @@ def test_written_and_read_again(total):
     ):
         assert back == total
         assert back.to_bytes() == saved
-    with pytest.raises(TypeError, match="cannot merge Scores into Spiegelhalter"):
+    with pytest.raises(
+        TypeError, match=r"cannot merge streaming\.Scores into streaming\.Spiegelhalter"
+    ):
         total.copy().merge(calibrant.streaming.Scores())
 
 

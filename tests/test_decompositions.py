@@ -352,7 +352,9 @@ def test_classes_are_decomposed_each_against_the_rest(options):
 def test_two_columns_give_twice_the_parts_of_one():
     y, p = np.array([0, 1, 1, 0]), np.array([0.25, 0.75, 0.5, 0.375])
     one = brier_decomposition(y, p, method="corp")
-    two = brier_decomposition(y, np.column_stack([1 - p, p]), method="corp")
+    two = brier_decomposition(
+        y, np.column_stack([1 - p, p]), method="corp", multi_class="top_label"
+    )
     assert [2 * x for x in corp_parts(one)] == corp_parts(two)
     assert two.score == 2 * one.score
 
@@ -444,7 +446,7 @@ def test_omitted_rows_are_counted():
     [
         ({"method": "brier"}, "method must be 'murphy' or 'corp', got 'brier'"),
         ({"method": "corp", "bias_corrected": True}, "bias_corrected needs method='murphy'"),
-        ({"strategy": "width"}, "strategy must be 'uniform' or 'quantile', got 'width'"),
+        ({"strategy": "width"}, "strategy must be 'uniform', 'quantile' or 'kmeans', got 'width'"),
         ({"n_bins": 0}, r"n_bins must lie in \[1, 1000000\], got 0"),
         ({"n_bins": [0.0, 0.5]}, "edges must cover"),
         ({"sample_weight": [0.0, 0.0]}, "weight 0"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial as fixed
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -380,7 +381,7 @@ def test_what_would_not_be_looked_at_is_refused(table, factory, roles, error, me
 def test_a_factory_must_make_a_new_accumulator_each_time(table):
     """Its rows would be counted once for each partition."""
     first = alone(streaming.Scores, table)
-    with pytest.raises(ValueError, match=r"without rows, got Scores\(n=600"):
+    with pytest.raises(ValueError, match=r"without rows, got streaming.Scores\(n=600"):
         distributed.local([table], first.copy, **ROLES)
     shared = streaming.Scores()
     with pytest.raises(ValueError, match=r"batch 1: factory must make .* without rows"):
@@ -442,3 +443,41 @@ def test_workers_use_one_thread_and_leave_the_callers_setting(table):
     with pytest.raises(ValueError, match="found 1"):
         distributed.local([bad], Watched, executor=Here(), **roles)
     assert config()["num_threads"] == 2
+
+
+class Blocks:
+    """As a dataset of Ray: with an allowance, blocks that fail are left out."""
+
+    def __init__(self, blocks, allowed):
+        self.blocks = blocks
+        self.context = SimpleNamespace(max_errored_blocks=allowed)
+        self.made = None
+
+    def select_columns(self, columns):
+        self.columns = columns
+        return self
+
+    def map_batches(self, function, fn_args, **_settings):
+        self.made = lambda block: function({name: block[name] for name in self.columns}, *fn_args)
+        return self
+
+    def iter_rows(self):
+        for block in self.blocks:
+            try:
+                made = self.made(block)
+            except ValueError:
+                if self.context.max_errored_blocks == 0:
+                    raise
+                continue
+            yield {"state": made["state"][0]}
+
+
+@pytest.mark.parametrize("allowed", [0, 1, -1])
+def test_a_block_that_fails_is_an_error(table, allowed):
+    bad = {**table, "p": table["p"] + 0.5}
+    good = Blocks([table, table], allowed)
+    assert distributed.ray(good, streaming.Scores, **ROLES).n == 2 * N
+    dataset = Blocks([table, bad, table], allowed)
+    with pytest.raises(ValueError, match=r"a block: .*column 'p'"):
+        distributed.ray(dataset, streaming.Scores, **ROLES)
+    assert dataset.context.max_errored_blocks == allowed

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy import integrate, stats
 
-from calibrant import CoupledGaussian
+from calibrant import CoupledGaussian, class_posterior
 
 COUPLINGS = (2.0, 1.0, 0.5, 0.162, 1e-3, 1e-9, 0.0, -1e-9, -1e-3, -0.095, -0.25, -0.9)
 SCALE = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -200,3 +200,76 @@ def test_shapes():
 def test_what_cannot_be(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# Posteriors of several classes
+
+
+def test_posterior_of_gaussians_is_the_closed_form():
+    # Equal scales: a softmax of linear functions.
+    means, priors = np.array([[0.0, 0.0], [2.0, 1.0], [-1.0, 3.0]]), np.array([0.2, 0.5, 0.3])
+    x = np.random.default_rng(0).normal(size=(4, 5, 2)) * 3
+    linear = x @ means.T - 0.5 * (means**2).sum(axis=1) + np.log(priors)
+    expected = np.exp(linear - linear.max(axis=-1, keepdims=True))
+    expected /= expected.sum(axis=-1, keepdims=True)
+    found = class_posterior(x, [CoupledGaussian(mean) for mean in means], priors=10 * priors)
+    assert found.shape == (4, 5, 3)
+    assert found == pytest.approx(expected, rel=1e-13)
+
+
+def test_posterior_of_three_students_is_the_closed_form():
+    # kappa = 1/2 in one dimension: densities go as (1 + (x - mean)^2 / 2)^(-3/2).
+    x, means, priors = (
+        np.linspace(-5, 9, 29),
+        np.array([0.0, 2.0, 4.0]),
+        np.array([0.25, 0.5, 0.25]),
+    )
+    density = (1 + 0.5 * (x[:, None] - means) ** 2) ** -1.5 * priors
+    found = class_posterior(x, [CoupledGaussian(m, 1.0, 0.5) for m in means], priors=priors)
+    assert found == pytest.approx(density / density.sum(axis=1, keepdims=True), rel=1e-13)
+    assert found.sum(axis=1) == pytest.approx(1.0, rel=1e-14)
+
+
+@given(
+    st.lists(st.floats(-50, 50), min_size=1, max_size=5),
+    st.sampled_from(COUPLINGS),
+    st.sampled_from(COUPLINGS),
+    st.floats(0.01, 0.99),
+)
+def test_posterior_of_two_classes_is_the_first_of_several(x, kappa, other_kappa, prior):
+    first, second = CoupledGaussian(1.0, 2.0, kappa), CoupledGaussian(-1.0, 0.5, other_kappa)
+    found = class_posterior(x, [first, second], priors=[prior, 1 - prior])
+    assert found[:, 0] == pytest.approx(first.posterior(x, second, prior=prior), rel=1e-12)
+    assert found[:, 1] == pytest.approx(second.posterior(x, first, prior=1 - prior), rel=1e-12)
+    third = CoupledGaussian(0.0, 1.0, 0.0)
+    logs = np.array([g.logpdf(x) for g in (first, second, third)])
+    found = class_posterior(x, [first, second, third])
+    with mpmath.workdps(40):
+        for i, column in enumerate(logs.T):
+            densities = [mpmath.exp(log) for log in column]
+            total = mpmath.fsum(densities)
+            if total:
+                assert found[i] == pytest.approx([float(d / total) for d in densities], rel=1e-11)
+
+
+def test_posterior_outside_of_all_supports():
+    classes = [CoupledGaussian(10.0 * j, 1.0, -0.5) for j in range(3)]
+    found = class_posterior([0.0, 5.0, 20.0], classes, priors=[2, 1, 1])
+    assert found.tolist() == [[1.0, 0.0, 0.0], [0.5, 0.25, 0.25], [0.0, 0.0, 1.0]]
+    assert class_posterior([5.0], classes, outside=[0, 0, 0]).tolist() == [[0.0, 0.0, 0.0]]
+    assert class_posterior(5.0, classes[:1]).tolist() == [1.0]
+
+
+def test_posteriors_that_are_refused():
+    classes = [CoupledGaussian(0.0), CoupledGaussian(1.0)]
+    for options, message in (
+        ({"classes": []}, "at least one CoupledGaussian, got none"),
+        ({"classes": [classes[0], CoupledGaussian([0.0, 1.0])]}, "got 1 and, at position 1, 2"),
+        ({"priors": [1.0]}, "priors must be finite, with a number for each of 2 classes"),
+        ({"priors": [1.0, 0.0]}, r"priors must be positive, got \[1.0, 0.0\]"),
+        ({"outside": [1.5, 0.0]}, r"outside must lie in \[0, 1\], got \[1.5, 0.0\]"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            class_posterior([0.0], **{"classes": classes, **options})
+    with pytest.raises(TypeError, match="classes must be a list of CoupledGaussian, got 3"):
+        class_posterior([0.0], [classes[0], 3])

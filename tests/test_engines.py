@@ -100,8 +100,8 @@ def dying_once(marker):
 
 @pytest.fixture(scope="module")
 def cluster():
-    pytest.importorskip("dask.dataframe", reason='pip install "calibrant[dask]"')
-    distributed_ = pytest.importorskip("distributed", reason='pip install "calibrant[dask]"')
+    pytest.importorskip("dask.dataframe", reason='pip install ".[dask]"')
+    distributed_ = pytest.importorskip("distributed", reason='pip install ".[dask]"')
     with (
         distributed_.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None
@@ -225,7 +225,7 @@ def test_dask_errors_name_the_partition_and_the_column(table):
 
 @pytest.fixture(scope="module")
 def spark():
-    sql = pytest.importorskip("pyspark.sql", reason='pip install "calibrant[spark]"')
+    sql = pytest.importorskip("pyspark.sql", reason='pip install ".[spark]"')
     if shutil.which("java") is None:
         pytest.skip("Spark needs Java")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
@@ -324,8 +324,8 @@ def test_a_spark_task_fails_half_way(frame, alone, tmp_path):
 
 @pytest.fixture(scope="module")
 def ray():
-    ray = pytest.importorskip("ray", reason='pip install "calibrant[ray]"')
-    pytest.importorskip("ray.data", reason='pip install "calibrant[ray]"')
+    ray = pytest.importorskip("ray", reason='pip install ".[ray]"')
+    pytest.importorskip("ray.data", reason='pip install ".[ray]"')
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield ray
@@ -380,3 +380,29 @@ def test_a_ray_worker_dies_half_way(ray, table, alone, tmp_path):
     fragile = dataset.map_batches(dying, batch_format="pyarrow", batch_size=None)
     assert distributed.ray(fragile, FACTORY, **ROLES) == alone
     assert (tmp_path / "died").exists()
+
+
+@pytest.mark.parametrize("where", ["here", "before"])
+def test_ray_loses_no_block_that_fails(ray, table, where):
+    import pyarrow as pa
+
+    before = ray.data.DataContext.get_current().max_errored_blocks
+    rows = {**table, "p": table["p"] * np.where(np.arange(N) == N - 1, 3.0, 1.0)}
+    if where == "before":
+        rows = table
+
+    def failing(batch):
+        if table["p"][-1] in batch["p"]:
+            raise RuntimeError("of the user")
+        return batch
+
+    try:
+        ray.data.DataContext.get_current().max_errored_blocks = -1
+        dataset = ray.data.from_arrow(pa.table(rows)).repartition(5)
+        if where == "before":
+            dataset = dataset.map_batches(failing)
+        with pytest.raises(Exception, match=r"of the user|must lie in"):
+            distributed.ray(dataset, FACTORY, **ROLES)
+        assert ray.data.DataContext.get_current().max_errored_blocks == -1
+    finally:
+        ray.data.DataContext.get_current().max_errored_blocks = before

@@ -351,7 +351,7 @@ for module in (calibrant, calibrant.ensemble):
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    line = 'LearnPlusPlus needs scikit-learn: pip install "calibrant[sklearn]"\n'
+    line = 'LearnPlusPlus needs scikit-learn: pip install ".[sklearn]"\n'
     assert done.stdout == 2 * line
     with pytest.raises(AttributeError, match="has no attribute 'LearnMinusMinus'"):
         calibrant.LearnMinusMinus  # noqa: B018

@@ -37,7 +37,7 @@ each_kind = pytest.mark.parametrize("names", KEYS.values(), ids=KEYS)
 
 
 def picked(rows, mask):
-    return {name: value[mask] if name != "nan_policy" else value for name, value in rows.items()}
+    return {k: v if k in ("multi_class", "nan_policy") else v[mask] for k, v in rows.items()}
 
 
 def by_masks(factory, rows, groups):
@@ -69,6 +69,8 @@ def event_rows(n, *, n_classes=None, weighted=False, seed=0):
 @pytest.mark.parametrize("n_classes", [None, 2, 3])
 def test_each_group_is_that_of_its_rows_alone(factory, weighted, n_classes):
     rows = event_rows(1500, n_classes=n_classes, weighted=weighted)
+    if n_classes == 2:
+        rows["multi_class"] = "top_label"
     groups = np.random.default_rng(1).integers(-3, 20, 1500)
     grouped = Grouped(factory)
     grouped.update(**rows, groups=groups)
@@ -355,7 +357,8 @@ def test_keys_keep_their_kind():
         (([1, 0], [0.5, 0.5]), ["a", None], ValueError, "groups has a missing value at row 1"),
         (([1, 0], [0.5, 0.5]), None, TypeError, "groups must be an array of keys, got None"),
         (([1, 0],), [1, 2], TypeError, "y_proba"),
-        (([1, 0], [[0.5, 0.5], [1, 0]]), [1, 2], ValueError, "y_proba must keep its shape"),
+        (([1, 0], [[0.5, 0.5], [1, 1]]), [1, 2], ValueError, "rows that sum to 1, .* at row 1"),
+        (([1, 0], [[0.5, 0.5, 0], [1, 0, 0]]), [1, 2], ValueError, "y_proba must keep its shape"),
     ],
 )  # fmt: skip
 def test_a_failed_update_leaves_all_as_it_was(rows, groups, error, message):
@@ -498,9 +501,9 @@ def test_only_like_merges_with_like():
     grouped = Grouped(Scores)
     with pytest.raises(ValueError, match="q_lim"):
         grouped.merge(Grouped(functools.partial(Scores, q_lim=0.1)))
-    with pytest.raises(TypeError, match="cannot merge ScoreTable into Scores"):
+    with pytest.raises(TypeError, match=r"cannot merge streaming\.ScoreTable into streaming\.Sco"):
         grouped.merge(Grouped(streaming.ScoreTable))
-    with pytest.raises(TypeError, match="cannot merge Scores into Grouped"):
+    with pytest.raises(TypeError, match=r"cannot merge streaming\.Scores into streaming\.Gr"):
         grouped.merge(Scores())
     with pytest.raises(TypeError, match="factory must make an accumulator, got 3"):
         Grouped(3)
@@ -546,7 +549,9 @@ def test_saved_and_shown(tmp_path):
     assert list(view["result"]) == ["a", "b"]
     assert view["result"]["a"]["result"]["brier"] == 0.0625
     assert view["parameters"] == {"of": "Scores", "q_lim": 0.125}
-    assert repr(grouped) == "Grouped(n=2, n_groups=2, of=Scores(n=0, q_lim=0.125))"
+    assert (
+        repr(grouped) == "streaming.Grouped(n=2, n_groups=2, of=streaming.Scores(n=0, q_lim=0.125))"
+    )
     empty = Grouped(Scores)
     assert empty.result() == {}
     assert empty.worst(3) == []

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
+import pickle
 import pkgutil
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -86,3 +89,43 @@ def test_the_compiled_version_is_the_installed_one():
 def run(script):
     command = [sys.executable, "-c", script]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", ["report", "drift"])
+def test_modules_that_can_be_called_stay_modules(name):
+    module = importlib.import_module(f"calibrant.{name}")
+    function = getattr(module, name)
+    assert getattr(calibrant, name) is module
+    assert isinstance(module, types.ModuleType)
+    assert inspect.signature(module) == inspect.signature(function)
+    assert pickle.loads(pickle.dumps(function)) is function
+    script = f"""
+import importlib, calibrant
+module = importlib.reload(calibrant.{name})
+assert module is calibrant.{name}
+assert module.__signature__.parameters
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)
+    with pytest.raises(TypeError, match=r"y_proba|reference"):
+        module(None, None)
+
+
+def test_calling_a_module_is_calling_its_function():
+    assert calibrant.report([1, 0], [0.75, 0.5]).n == 2
+    table = calibrant.streaming.Scorecard()
+    table.update([1, 0, 1], [0.75, 0.5, 0.5])
+    assert calibrant.drift(table, table).n_current == 3
+    with pytest.raises(TypeError, match=r"got the result calibrant\.Scorecard"):
+        calibrant.drift(table.result(), table)
+    with pytest.raises(TypeError, match=r"cannot merge Scorecard into streaming\.Scorecard"):
+        table.merge(table.result())
+    assert repr(table).startswith("streaming.Scorecard(n=3")
+
+
+@pytest.mark.parametrize("name", ["", *(f".{name}" for name in calibrant._MODULES)])
+def test_completion_shows_public_names_only(name):
+    module = importlib.import_module(f"calibrant{name}")
+    assert [n for n in dir(module) if n.startswith("_")] in ([], ["__version__"])
+    assert set(dir(module)) >= set(module.__all__)
+    if name:
+        assert set(dir(module)) == set(module.__all__)

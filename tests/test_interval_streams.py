@@ -157,7 +157,7 @@ def test_what_cannot_be_merged_or_made():
     sets.update([0], np.ones((1, 2, 3), bool))
     with pytest.raises(ValueError, match=r"sets must have 3 levels, as those before, got 1"):
         sets.update([0], [[0]])
-    with pytest.raises(TypeError, match=r"cannot merge PredictionSets into Intervals"):
+    with pytest.raises(TypeError, match=r"cannot merge streaming.PredictionSets"):
         one.merge(sets)
     with pytest.raises(ValueError, match=r"at least one row"):
         one.result()

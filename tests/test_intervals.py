@@ -139,7 +139,9 @@ def test_levels_are_each_by_themselves():
     ssc = calibrant.size_stratified_coverage(y, intervals, **options)
     for i, level in enumerate(LEVELS):
         alone = calibrant.interval_summary(y, intervals[:, :, i], confidence_level=level, **options)
-        assert alone[0].to_dict() == together[i].to_dict()
+        assert alone[0].to_dict() == {
+            **together[i].to_dict(), "adjusted_pvalue": together[i].pvalue
+        }  # fmt: skip
         rows = reference.rows_of(y, *intervals[:, :, i].T, weights)
         assert coverage.value[i] == alone[0].coverage.value == reference.coverage(rows)
         assert (coverage.low[i], coverage.high[i]) == (
@@ -432,6 +434,57 @@ def test_how_results_look():
     assert len(summary) == 2
     assert "under-covering" in repr(summary)
     json.dumps(summary.to_dict())
+
+
+# Verdicts
+
+
+def covering(hits, misses):
+    """Rows of which so many are covered, as weights."""
+    return ([0.0, 0.0], ([-1.0, 1.0], [1.0, 2.0])), [float(hits), float(misses)]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("n", [1, 5, 50, 1000])
+def test_verdict_is_the_binomial_test(n, level):
+    """Summed over all outcomes, its false alarm rate is at most 5 %."""
+    rate = 0.0
+    law = scipy.stats.binom(n, level)
+    likely = range(int(law.ppf(1e-6)), n + 1)
+    for hits in likely:
+        rows, weight = covering(hits, n - hits)
+        (found,) = calibrant.interval_summary(*rows, confidence_level=level, sample_weight=weight)
+        expected = min(1.0, 2.0 * min(law.cdf(hits), law.sf(hits - 1)))
+        assert found.pvalue == found.adjusted_pvalue == pytest.approx(expected, rel=1e-9)
+        low, high = (
+            calibrant.interval_coverage(*rows, sample_weight=weight, ci_method="exact").to_dict()[
+                end
+            ]
+            for end in ("low", "high")
+        )
+        assert (found.pvalue <= 0.05) == (not low <= level <= high)
+        if found.verdict.endswith("-covering"):
+            rate += law.pmf(hits)
+            assert found.verdict == ("under" if hits < n * level else "over") + "-covering"
+        else:
+            none_is_off = 2.0 * min(level, 1.0 - level) ** n > 0.05
+            assert found.verdict == ("too few rows to tell" if none_is_off else "calibrated")
+    assert rate <= 0.05
+
+
+def test_levels_share_one_error_rate():
+    """Three calibrated levels of 50 rows: any false word in at most 5 % of 400 runs, seeded."""
+    rng = np.random.default_rng(8)
+    levels = np.array([0.8, 0.9, 0.99])
+    alarms = 0
+    for _ in range(400):
+        half = scipy.stats.norm.ppf(0.5 + levels / 2)
+        bounds = np.broadcast_to(np.stack([-half, half]), (50, 2, 3))
+        found = calibrant.interval_summary(
+            rng.standard_normal(50), bounds, confidence_level=tuple(levels)
+        )
+        alarms += any(level.verdict != "calibrated" for level in found)
+    assert alarms <= 28  # P < 0.04 of more at the full rate of 5 %; the test is below it
 
 
 def test_what_is_odd_is_named():

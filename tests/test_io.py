@@ -213,7 +213,7 @@ scan({str(tmp_path)!r})
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
-    assert 'needs pyarrow: pip install "calibrant[arrow]"' in done.stderr
+    assert 'needs pyarrow: pip install ".[arrow]"' in done.stderr
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

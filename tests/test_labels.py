@@ -123,7 +123,7 @@ BAD_LABELS = [
     (["a", "b"], [0.5, 0.5], {"labels": ["a", "b"], "pos_label": "a"}, ValueError, r"labels or pos_label, not both"),
     (np.ma.array([0, 1], mask=[0, 1]), [0.5, 0.5], {"pos_label": 1}, TypeError, r"y_true is a masked array"),
     (np.ma.array([0, 1], mask=[0, 1]), [0.5, 0.5], {"labels": [0, 1]}, TypeError, r"y_true is a masked array"),
-    ([[0], [1, 0]], [0.5, 0.5], {"pos_label": 1}, TypeError, r"y_true of type list cannot be read as an array"),
+    ([[0], [1, 0]], [0.5, 0.5], {"pos_label": 1}, TypeError, r"y_true must be a rectangular list of values, found shape"),
     ([[0], [1]], [0.5, 0.5], {"pos_label": 1}, ValueError, r"y_true must have shape \(n,\), got shape \(2, 1\)"),
     (None, [0.5], {"pos_label": 1}, TypeError, r"y_true must be an array of labels, got None"),
     (None, [0.5], {}, TypeError, r"y_true must be an array of labels, got None"),

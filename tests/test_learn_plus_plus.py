@@ -275,3 +275,12 @@ def test_the_error_dips_and_climbs(experiments, experiment):
     assert means[-1] < result["always 1"]
     share = result["errors"]["vote share"].mean(axis=0)
     assert share[-1] < 0.75 * means[-1]
+
+
+def test_errors_are_kept_as_they_were_seen():
+    X, y = np.arange(20.0)[:, None], np.arange(20) >= 10
+    model = LearnPlusPlus(n_estimators=1, sample_fraction=1.0, replace=False, random_state=0)
+    model.fit(X, y)
+    assert model.estimator_errors_.tolist() == [0.0]
+    assert model.estimator_weights_ == pytest.approx([np.log((1 - 1e-3) / 1e-3)])
+    assert model.n_floored_ >= 1

@@ -10,6 +10,7 @@ import json
 import math
 import pickle
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -148,7 +149,7 @@ def test_sizes_around_blocks_and_chunks(n):
 def test_risk_profile_within_an_ulp(data, q_lim, n_classes):
     y, p, w = data.draw(strategies.tables(n_classes=n_classes, min_rows=1, max_rows=20))
     assume(w is None or w.any())
-    result = risk_profile(y, p, q_lim=q_lim, sample_weight=w)
+    result = risk_profile(y, p, q_lim=q_lim, sample_weight=w, multi_class="top_label")
     true = reference.risk_profile(y, p, q_lim, w)
     assert all(
         reference.within_an_ulp(mean, t) for mean, t in zip(named(result), true, strict=True)
@@ -283,7 +284,7 @@ def test_clipping():
     assert risk_profile([1], [0.0]).accuracy == 0
     # Every class's probability must be valid, not only the one that counts.
     with pytest.raises(ValueError, match=r"found 1.5 at row 0, column 1"):
-        risk_profile([0], [[0.5, 1.5]], q_lim=0.01)
+        risk_profile([0], [[0.5, 1.5, 0.0]], q_lim=0.01)
 
 
 def test_many_classes():
@@ -400,3 +401,49 @@ def test_plot_of_any_powers(pyplot, powers):
     _, ax = pyplot.subplots()
     assert mean_spectrum([0.8, 0.1], powers).plot(ax).ax_ is ax
     ax.figure.canvas.draw()
+
+
+# The geometric standard deviation
+
+
+@given(strategies.tables(min_rows=1))
+def test_geometric_standard_deviation_is_that_of_the_logarithms(table):
+    _, p, w = table
+    used = p if w is None else p[w > 0]
+    if not len(used):
+        return
+    found = calibrant.geometric_standard_deviation(p, sample_weight=w)
+    if (used == 0).any():
+        assert found == (1.0 if (used == 0).all() else math.inf)
+        return
+    with mpmath.workdps(60):
+        weights = [mpmath.mpf(float(x)) for x in (np.ones(len(p)) if w is None else w)]
+        rows = [(x, mpmath.log(float(q))) for x, q in zip(weights, p, strict=True) if x]
+        total = mpmath.fsum(x for x, _ in rows)
+        mean = mpmath.fsum(x * log for x, log in rows) / total
+        deviation = mpmath.sqrt(mpmath.fsum(x * (log - mean) ** 2 for x, log in rows) / total)
+        expected = float(mpmath.exp(deviation))
+    # The deviation is rounded once, and the exponential multiplies its error by it.
+    assert found == pytest.approx(expected, rel=2.0**-51 * (1 + math.log(expected)), abs=0)
+
+
+def test_geometric_standard_deviation_of_worked_examples():
+    assert calibrant.geometric_standard_deviation([0.5, 0.25]) == pytest.approx(math.sqrt(2))
+    assert calibrant.geometric_standard_deviation([0.3] * 7) == 1.0
+    clipped = calibrant.geometric_standard_deviation([0.0, 0.5], q_lim=0.25)
+    assert clipped == pytest.approx(math.sqrt(2), rel=1e-15)
+    with pytest.raises(ValueError, match="a deviation needs at least one row, got none"):
+        calibrant.geometric_standard_deviation([])
+    with pytest.raises(ValueError, match="all 2 have weight 0"):
+        calibrant.geometric_standard_deviation([0.5, 0.5], sample_weight=[0, 0])
+
+
+def test_geometric_standard_deviation_of_many_rows_has_one_value():
+    rng = np.random.default_rng(0)
+    p, k = 1 - rng.random(50_000), rng.integers(0, 3, 50_000)
+    order = rng.permutation(p.size)
+    found = calibrant.geometric_standard_deviation(p)
+    assert found == calibrant.geometric_standard_deviation(p[order])
+    assert found == pytest.approx(math.exp(np.log(p).std()), rel=1e-13)
+    weighted = calibrant.geometric_standard_deviation(p, sample_weight=k)
+    assert weighted == calibrant.geometric_standard_deviation(np.repeat(p, k))

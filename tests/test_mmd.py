@@ -411,7 +411,7 @@ def test_result():
         ((X, Y), {"bandwidth": []}, "at least one number"),
         ((X, Y), {"kernel": "cosine"}, "'polynomial', got 'cosine'"),
         ((X, Y), {"kernel": "polynomial", "bandwidth": 1.0}, "has no bandwidth, got 1.0"),
-        ((X, Y), {"estimator": "quadratic"}, "estimator must be one of 'biased'"),
+        ((X, Y), {"estimator": "quadratic"}, "estimator must be 'biased'"),
         ((X, Y), {"block_size": 2}, "block_size is for estimator 'block'"),
         ((X, Y), {"estimator": "block", "block_size": 4}, r"in \[2, 3\], got 4"),
         ((X, Y[:2]), {"estimator": "linear"}, "as many rows of x as of y, got 3 and 2"),

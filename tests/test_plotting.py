@@ -6,12 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import calibrant
 import calibrant.intervals
 from calibrant import plotting, streaming
+from calibrant._verdict import pvalue_text
 from calibrant.plotting._cumulative import largest_excursion
-from calibrant.plotting._display import pvalue_text
 from calibrant.plotting._groups import by_worst
 from calibrant.plotting._reliability import consistency_margin, wilson_interval
 
@@ -189,10 +190,10 @@ def test_band_and_wilson_are_one_test(level):
     assert outside.any()
 
 
-def test_wilson_is_that_of_the_scorecard():
-    card = calibrant.scorecard(Y, P)
+def test_wilson_is_that_of_scipy():
     low, high = wilson_interval(np.array([Y.mean()]), np.array([float(len(Y))]), 0.95)
-    assert (low[0], high[0]) == pytest.approx((card.base_rate.low, card.base_rate.high), rel=1e-12)
+    expected = binomtest(int(Y.sum()), len(Y)).proportion_ci(method="wilson")
+    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), rel=1e-12)
 
 
 def test_wilson_bars():
@@ -319,7 +320,7 @@ def test_many_groups_and_groups_without_a_number():
     assert "north" not in empty.plot().keys_
     assert by_worst(empty, "ece")[-1][0] == "north"
     with pytest.raises(ValueError, match="there are no groups to draw"):
-        calibrant.scorecard(Y, P).plot()
+        plotting.GroupsDisplay(calibrant.scorecard(Y, P)).plot()
     with pytest.raises(ValueError, match=r"metric must be one of 'base_rate', .* got 'f1'"):
         card.plot(metric="f1")
 
@@ -427,3 +428,60 @@ def test_null_distribution_and_statistic():
     assert terms.plot().critical_ == pytest.approx(1.6448536 * terms.standard_error)
     with pytest.raises(ValueError, match="level must lie strictly between 0 and 1, got 1"):
         test.plot(level=1)
+
+
+def test_the_band_of_few_rows_is_in_one_piece():
+    bins = calibrant.reliability_bins(
+        [0, 1, 0, 1, 1, 1], [0.1, 0.2, 0.25, 0.5, 0.9, 0.95], n_bins=9
+    )
+    used = bins.weights > 0
+    score, rows = bins.mean_scores[used], bins.weights[used]
+    (path,) = bins.plot().band_.get_paths()
+    x, y = path.vertices[:-1].T
+    assert (x.min(), x.max()) == (0.0, 1.0)
+    assert np.abs(np.diff(x)).max() < 0.006
+    for at, margin in zip(score, consistency_margin(score, rows, 0.95), strict=True):
+        ends = y[np.isclose(x, at, atol=1e-12)]
+        assert ends.min() == pytest.approx(max(at - margin, 0.0))
+        assert ends.max() == pytest.approx(min(at + margin, 1.0))
+
+
+def test_a_legend_covers_no_data():
+    cards = (
+        calibrant.reliability_bins(Y, P), calibrant.assess(Y, P, n_bins=20),
+        calibrant.cumulative_differences(Y, P), calibrant.roc_curve(Y, P),
+    )  # fmt: skip
+    for result in cards:
+        display = result.plot()
+        display.figure_.canvas.draw()
+        legend = display.ax_.get_legend().get_window_extent()
+        axes = display.ax_.get_tightbbox(bbox_extra_artists=[])
+        assert legend.y1 <= display.ax_.xaxis.label.get_window_extent().y0
+        assert display.figure_.bbox.padded(1).containsx(legend.x1)
+        assert display.figure_.bbox.y0 <= legend.y0
+        assert axes.height > 150
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_bands_stand_out_from_the_background(theme):
+    palette = plotting.PALETTES[theme]
+    colours = (palette.background, palette.band)
+    parts = zip(*([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colours), strict=True)
+    band = "#" + "".join(f"{round(0.82 * back + 0.18 * front):02x}" for back, front in parts)
+    assert contrast(band, palette.background) > (1.2 if theme == "light" else 1.5)
+
+
+def test_a_plain_scorecard_draws_its_reliability_diagram():
+    for card in (calibrant.scorecard(Y, P, n_bins=9), stream_card()):
+        display = card.plot()
+        assert isinstance(display, plotting.ReliabilityDisplay)
+        expected = calibrant.reliability_bins(Y, P, n_bins=9)
+        assert display.bins.to_dict() == expected.to_dict()
+    several = calibrant.scorecard([0, 1, 2], np.eye(3))
+    assert several.plot().ax_.get_xlabel() == "probability of the top label"
+
+
+def stream_card():
+    total = calibrant.streaming.Scorecard(n_bins=9)
+    total.update(Y, P)
+    return total.result()

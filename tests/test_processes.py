@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from bad_input_rows import ACCUMULATORS, filled
-from calibrant import evidence, set_num_threads, streaming
+from calibrant import evidence, ks_test, set_num_threads, spiegelhalter_test, streaming
 
 HERE = Path(__file__).parent
 #: Those that can be saved; what is left is made for one pass.
@@ -182,6 +182,22 @@ def test_ctrl_c_during_an_update_changes_nothing(name):
     assert total.n == 12
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+@pytest.mark.usefixtures("runtime_restored")
+@pytest.mark.parametrize("test", [ks_test, spiegelhalter_test])
+def test_ctrl_c_during_simulations(test):
+    set_num_threads(2)
+    rows = np.zeros(100_000, int), np.full(100_000, 0.5)
+    main = threading.main_thread().ident
+    timer = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))
+    timer.start()
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):  # they would take minutes
+        test(*rows, method="simulated", n_simulations=40_000)
+    assert time.perf_counter() - start < 20
+    timer.join()
+
+
 class AlarmError(Exception):
     """Raised by a handler, wherever the program is."""
 
@@ -262,7 +278,7 @@ def test_handlers_of_sigterm_and_sigalrm_run_during_a_call():
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc/self/statm")
 @pytest.mark.parametrize("room", [0, 2, 8, 32], ids="{} megabytes".format)
 def test_without_memory_nothing_changes_and_nobody_dies(room):
-    """Also without room for another thread, where OpenMP by itself would end the process."""
+    """Also without room for another thread."""
     out = run_script(
         f"""
         import resource
@@ -291,6 +307,118 @@ def test_without_memory_nothing_changes_and_nobody_dies(room):
         """
     )
     assert room > 0 or "refused" in out
+
+
+LARGE_RESULTS = {
+    "roc_curve": "calibrant.roc_curve(y, p)",
+    "cumulative_differences": "calibrant.cumulative_differences(y, p)",
+    "mmd_test": "calibrant.mmd_test(p[:50], p[:50], n_permutations=2**31)",
+    "compare_samples": "calibrant.compare_samples(p[:50], p[:50], n_permutations=2**31)",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc/self/statm")
+@pytest.mark.parametrize("call", LARGE_RESULTS.values(), ids=LARGE_RESULTS)
+def test_a_lack_of_memory_is_called_so(call):
+    """At whatever place: the texts of C++ and of pybind11 say nothing to a user."""
+    run_script(
+        f"""
+        import resource
+        import numpy as np
+        import calibrant
+
+        rng = np.random.default_rng(1)
+        p = rng.random(10**6)
+        y = rng.random(10**6) < p
+        {call.partition("(")[0]}  # imports what it needs
+        pages = int(open("/proc/self/statm").read().split()[0])
+        texts = set()
+        for room in range(0, 120, 6):
+            limit = pages * resource.getpagesize() + room * 2**20
+            resource.setrlimit(resource.RLIMIT_AS, (limit, -1))
+            try:
+                {call}
+            except MemoryError as error:
+                texts.add(str(error))
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        ours = "there is not enough memory for what this call has to allocate"
+        others = {{text for text in texts if "Unable to allocate" not in text}} - {{""}}
+        assert others == {{ours}}, texts
+        print("done")
+        """,
+        CALIBRANT_NUM_THREADS="1",
+    )
+
+
+NEEDING_MEMORY = {
+    "roc_auc": "calibrant.roc_auc(y, p)",
+    "ks_test": "calibrant.ks_test(y, p, groups=g)",
+    "corp": "calibrant.brier_decomposition(y, p, method='corp')",
+    "density_coverage": "calibrant.density_coverage(x, z)",
+    "smooth_calibration_error": "calibrant.smooth_calibration_error(y, p)",
+}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc/self/statm")
+@pytest.mark.parametrize("call", NEEDING_MEMORY.values(), ids=NEEDING_MEMORY)
+def test_threads_without_memory_are_a_memory_error(call):
+    """The C library ends a process that has no room for a thread's local variables. The helpers
+    start where there is room for that and no more."""
+    out = run_script(
+        f"""
+        import resource
+        import numpy as np
+        import calibrant
+
+        rng = np.random.default_rng(0)
+        y, p, g = rng.integers(0, 2, 200_000), rng.random(200_000), rng.integers(0, 3, 200_000)
+        x, z = rng.normal(size=(2, 3_000, 16))
+        calibrant.set_num_threads(1)
+        expected = repr({call})  # imports what it needs
+        calibrant.set_num_threads(2)
+        for room in [*range(0, 4_000, 250), *range(4_000, 28_000, 1_000), 10**6]:
+            pages = int(open("/proc/self/statm").read().split()[0])
+            limit = pages * resource.getpagesize() + room * 1024
+            resource.setrlimit(resource.RLIMIT_AS, (limit, -1))
+            try:
+                found = repr({call})
+            except MemoryError:
+                found = "refused"
+            finally:
+                resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+            assert found in ("refused", expected), found
+            print(found == "refused")
+        assert found == expected
+        print("done")
+        """
+    )
+    assert "True" in out
+
+
+# Beside others that have threads and processes
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky", "multiprocessing"])
+def test_in_workers_of_joblib(backend):
+    pytest.importorskip("joblib")
+    run_script(f"""
+        import joblib
+        import numpy as np
+        import calibrant
+
+        rng = np.random.default_rng(0)
+        y, p = rng.integers(0, 2, 300_000), rng.random(300_000)
+        calibrant.set_num_threads(1)
+        alone = calibrant.scorecard(y, p).to_dict()
+        calibrant.set_num_threads(3)
+        assert calibrant.scorecard(y, p).to_dict() == alone
+        with joblib.parallel_config("{backend}", n_jobs=2):
+            run = joblib.Parallel()
+            found = run(joblib.delayed(calibrant.scorecard)(y, p) for _ in range(6))
+        assert all(card.to_dict() == alone for card in found)
+        print("done")
+        """)
 
 
 # More rows than anybody has

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ import pytest
 import calibrant
 import calibrant.comparison
 from calibrant import streaming
+from calibrant._result import printable
 from calibrant.evidence import Evidence
 from calibrant.plotting import PALETTES
 from calibrant.report import SCHEMA, SECTIONS, Number, Report, Section, comparison, report
@@ -24,7 +26,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
 HOSTILE = "<script>alert('x')</script> & \"$\\frac{\" \u202e"
-NAMES = ["scorecard", "assessment", "reliability", "cumulative", "spectrum", "roc"]
+NAMES = ["scorecard", "reliability", "assessment", "cumulative", "spectrum", "roc"]
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -138,7 +140,7 @@ def test_nothing_is_fetched_and_nothing_runs(html):
 def test_names_are_text_and_nothing_else(html):
     elements = Elements(html)
     shown = "".join(elements.text)
-    assert HOSTILE in shown
+    assert printable(HOSTILE) in shown
     assert "<script" not in html
     assert shown.count("<script>alert(") >= 3  # title, figure, table
 
@@ -164,9 +166,10 @@ def test_the_same_evidence_gives_the_same_text(html):
 def test_verdict_comes_first(page, html):
     assert html.index(page.verdict.headline) < html.index("<section")
     assert page.verdict.kind == "over-confident"
-    assert page.verdict.headline == "These probabilities are over-confident."
-    ks = calibrant.ks_test(Y, P)
-    assert f"p = {ks.pvalue:.0e}" in page.verdict.sentence
+    size = r"events given [\d.]+ % happened [\d.]+ % of the time"
+    assert re.fullmatch(f"These probabilities are over-confident: {size}\\.", page.verdict.headline)
+    assert f"p = {calibrant.assess(Y, P).pvalue:.0e}" in page.verdict.sentence
+    assert page.verdict.advice.startswith("Recalibrate")
 
 
 # The numbers
@@ -233,28 +236,28 @@ def test_groups_come_with_the_worst_first(page):
 
 
 def test_number_texts():
-    assert Number("x", "x", 0.123456).text == "0.1235"
-    assert Number("x", "x", -1.5).text == "\N{MINUS SIGN}1.5000"
+    assert Number("x", "x", 0.123456).text == "0.12346"
+    assert Number("x", "x", -1.5).text == "\N{MINUS SIGN}1.50000"
     assert Number("x", "x", 1.5e-7).text == "1.5e\N{MINUS SIGN}07"
     assert Number("x", "x", float("inf")).text == "\N{INFINITY}"
     assert Number("x", "x", None, reason="because").text == "undefined"
     assert Number("x", "x", 12345, form="count").text == "12,345"
     assert Number("x", "x", 45.04, form="angle").text == "45.0\N{DEGREE SIGN}"
     assert Number("x", "x", 0.0, form="pvalue", log=-2302.585).text == "1e-1000"
-    assert Number("x", "x", 0.5, 0.4, 0.6).interval == "0.4000 to 0.6000"
+    assert Number("x", "x", 0.5, 0.4, 0.6).interval == "0.40000 to 0.60000"
     assert Number("x", "x", 0.5, 0.5, 0.5 + 1e-9, "certified").interval == ""
-    assert Number("x", "x", 0.5, 0.4, 0.6, "certified").interval == "surely 0.4000 to 0.6000"
+    assert Number("x", "x", 0.5, 0.4, 0.6, "certified").interval == "surely 0.40000 to 0.60000"
 
 
 # The data
 
 
 def check_form(plain):
-    assert plain["schema"] == SCHEMA == "calibrant-report/1"
+    assert plain["schema"] == SCHEMA == "calibrant.report/1"
     assert set(plain) == {
         "schema", "title", "verdict", "n", "n_omitted", "sections", "source", "calibrant",
     }  # fmt: skip
-    assert set(plain["verdict"]) == {"kind", "headline", "sentence"}
+    assert set(plain["verdict"]) == {"kind", "headline", "sentence", "advice"}
     for section in plain["sections"]:
         assert set(section) == {
             "name", "title", "explanation", "definition", "numbers", "figures", "tables", "notes",
@@ -322,9 +325,15 @@ def test_several_classes():
     page = report(labels[y], p, labels=labels)
     assert [s.name for s in page.sections] == NAMES
     assert page.verdict.kind == "over-confident"
-    with pytest.warns(UserWarning, match="too many"):
-        whole = calibrant.assess(y, p, n_bins=100, strategy="uniform")
-    assert numbers(page, "assessment")["angle"].value == whole.angle
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # too many bins
+        whole = calibrant.assess(y, p)
+    angle = numbers(page, "assessment")["angle"]
+    assert angle.low <= whole.angle <= angle.high
+    assert angle.high - angle.low < 0.5
+    words, _, size = whole.verdict.partition(": ")
+    assert page.verdict.headline.startswith(f"These probabilities are {words}: top labels given ")
+    assert size.partition(" (")[0] in page.verdict.headline
     text = "".join(Elements(page.to_html()).text)
     assert "probability of the top label" in text
     assert "a, b, <b>, d" in text
@@ -368,7 +377,13 @@ def test_what_it_was_made_from_is_recorded():
     }
     page = Report.of(gathered(Y, P, GROUPS, **source), title="T")
     text = "".join(Elements(page.to_html()).text)
-    for part in ("missing: p", "1,234", "calibrant report a.parquet", HOSTILE, "Groups by region"):
+    for part in (
+        "missing: p",
+        "1,234",
+        "calibrant report a.parquet",
+        printable(HOSTILE),
+        "Groups by region",
+    ):
         assert part in text
     assert "roles: weight" not in text
     assert "odd: none" not in text
@@ -410,9 +425,9 @@ def test_little_evidence_gives_a_report_all_the_same(kind):
 @pytest.mark.parametrize(
     ("kind", "verdict"),
     [
-        ("one row", "undefined"),
-        ("two rows", "undefined"),
-        ("certain and right", "calibrated"),
+        ("one row", "too few rows"),
+        ("two rows", "too few rows"),
+        ("certain and right", "too few rows"),
         ("all equal", "calibrated"),
         ("all equal and wrong", "miscalibrated"),
         ("few and wrong", "miscalibrated"),
@@ -434,13 +449,13 @@ def test_scores_that_are_all_too_high_are_not_called_calibrated():
     rng = np.random.default_rng(1)
     p = rng.random(5_000)
     y = rng.random(5_000) < p**1.2
-    assert calibrant.assess(y, p).verdict.startswith("calibrated")  # the angle does not see it
+    assert calibrant.assess(y, p).verdict.startswith("too high: events given ")
     verdict = report(y, p).verdict
     assert verdict.kind == "miscalibrated"
-    assert verdict.headline == "These probabilities are too high."
-    assert "nearly everywhere too high, more than chance explains" in verdict.sentence
+    assert verdict.headline.startswith("These probabilities are too high: events given ")
     low = report(1 - y, 1 - p).verdict
-    assert (low.kind, low.headline) == ("miscalibrated", "These probabilities are too low.")
+    assert low.kind == "miscalibrated"
+    assert low.headline.startswith("These probabilities are too low: events given ")
 
 
 @pytest.mark.parametrize("make", [rows, classes])
@@ -458,7 +473,7 @@ def test_rows_without_a_group_are_in_no_part(make):
         if part != "assessment":
             assert found.result().to_dict() | {"n_omitted": 0} == expected.result().to_dict()
         else:
-            assert found.result().model.accuracy == expected.result().model.accuracy
+            assert found.assess().model.accuracy == expected.assess().model.accuracy
 
 
 def test_why_there_is_no_roc_curve():
@@ -507,7 +522,7 @@ def test_without_the_extra(monkeypatch):
 
     page = report(Y, P)
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    with pytest.raises(ImportError, match=r'pip install "calibrant\[report\]"'):
+    with pytest.raises(ImportError, match=r'pip install "\.\[report\]"'):
         page.to_html()
 
 
@@ -527,6 +542,35 @@ def with_intervals(**options):
     accumulator = streaming.Intervals((0.8, 0.95), width_edges=[2, 4, 8])
     accumulator.update(*interval_rows(**options))
     return accumulator
+
+
+@pytest.mark.parametrize(
+    ("scales", "kind", "headline"),
+    [
+        ((1.0, 1.0, 1.3), "over-covering", "These intervals are too wide at the level 95%."),
+        ((0.7, 0.7, 1.0), "under-covering", "These intervals are too narrow at the levels 50%"),
+        ((0.7, 1.0, 1.5), "miscalibrated", "These intervals are too narrow at some levels"),
+    ],
+)  # fmt: skip
+def test_headline_names_the_levels_that_are_off(scales, kind, headline):
+    rng = np.random.default_rng(2)
+    half = np.array([0.6745, 1.2816, 1.9600]) * scales
+    bounds = np.broadcast_to(np.stack([-half, half]), (4000, 2, 3))
+    assert_headline(rng.standard_normal(4000), bounds, (0.5, 0.8, 0.95), kind, headline)
+
+
+def test_headline_on_one_row():
+    bounds = np.array([[-1.0, 1.0]])
+    assert_headline([0.0], bounds, (0.5,), "undefined", "There are too few rows to tell")
+
+
+def assert_headline(y, bounds, levels, kind, headline):
+    evidence = only_intervals()
+    evidence.intervals = streaming.Intervals(levels)
+    evidence.intervals.update(y, bounds)
+    verdict = Report.of(evidence).verdict
+    assert verdict.kind == kind
+    assert verdict.headline.startswith(headline)
 
 
 def only_intervals(**options):

@@ -14,6 +14,7 @@ import pytest
 from calibrant.evidence import Evidence
 from calibrant.plotting import PALETTES
 from calibrant.report import Report, comparison, report
+from hostile_names import HOSTILE
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -138,7 +139,7 @@ def test_all_pictures_are_there_and_their_text_is_readable(view):
     assert list(figures) == [
         f"figure-{name}"
         for name in (
-            "model-versus-source", "reliability", "cumulative-differences", "mean-spectrum",
+            "reliability", "model-versus-source", "cumulative-differences", "mean-spectrum",
             "roc", "groups",
         )
     ]  # fmt: skip
@@ -232,3 +233,59 @@ def test_other_pages_on_a_telephone(make, tmp_path):
     assert measured["tooWide"] == []
     assert len(measured["figures"]) >= 3
     assert_apart(measured["figures"])
+
+
+def hostile_pages():
+    rng = np.random.default_rng(3)
+    n = 40 * 20  # a picture shows twenty groups
+    p = rng.uniform(0.02, 0.98, n)
+    y = (rng.random(n) < p).astype(int)
+    for begin in range(0, len(HOSTILE), 20):
+        names = HOSTILE[begin : begin + 20]
+        keys = np.array(names, object)[np.arange(n) % 20]
+        label, prob, group, *others = names
+        columns = {label: y, prob: p, group: keys, **dict.fromkeys(others, y)}
+        evidence = Evidence.of(columns, label=label, prob=prob, group=group)
+        yield f"names {begin}", Report.of(evidence, title=names[-1])
+    yield "comparison", comparison(y, dict.fromkeys(HOSTILE[15:40:8], p), title=HOSTILE[20])
+
+
+def test_hostile_names_are_escaped_and_open(tmp_path):
+    for name, made in hostile_pages():
+        page = made.save(tmp_path / f"{name}.html").read_text("utf-8")
+        assert json.loads(made.save(tmp_path / f"{name}.json").read_text("utf-8"))
+        assert not [c for c in page if not c.isprintable() and c not in "\n\xa0"], name
+        assert not re.search(r"<(script|img)|<[^>]* on\w+=", page), name
+        measured, console = opened(page, 1400, "light", tmp_path)
+        assert console == []
+        assert measured["resources"] == []
+        assert measured["tooWide"] == []
+        assert len(measured["figures"]) >= 4, name
+
+
+def printed(page, folder):
+    """The pages, as PDF."""
+    source, target = folder / "page.html", folder / "page.pdf"
+    source.write_text(page, "utf-8")
+    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-pdf-header-footer"]
+    subprocess.run(
+        [CHROMIUM, *flags, f"--user-data-dir={folder / 'profile'}", f"--print-to-pdf={target}",
+         source.as_uri()],
+        capture_output=True, timeout=120, check=True,
+    )  # fmt: skip
+    return target
+
+
+def test_the_report_prints_on_few_pages(page, tmp_path):
+    pdf = printed(page, tmp_path)
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf.read_bytes())) <= 7
+    if not shutil.which("pdftotext"):
+        return
+    texts = subprocess.run(
+        ["pdftotext", "-layout", str(pdf), "-"], capture_output=True, text=True, check=True
+    ).stdout.split("\f")
+    assert "Scorecard" in texts[0]  # with the verdict, not alone on the second page
+    headings = re.findall(r"<h2[^>]*>([^<]+)</h2>", page)
+    for text in texts:
+        last = [line.strip() for line in text.splitlines() if line.strip()][-2:]
+        assert not [line for line in last if line in headings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
@@ -21,6 +22,7 @@ from calibrant import (
 )  # fmt: skip
 from calibrant._core import _testing
 from calibrant.config import config
+from calibrant.streaming import ScoreTable
 from roc_reference import (
     area_by_definition,
     pairs_of,
@@ -372,12 +374,45 @@ def test_areas_that_are_not_defined():
 def test_bad_choices():
     with pytest.raises(ValueError, match="average must be 'macro', 'weighted' or None, got 'mic"):
         roc_auc([0, 1], [0.1, 0.2], average="micro")
-    with pytest.raises(ValueError, match=r"multi_class must be 'ovr', .* got 'ovo'"):
+    with pytest.raises(ValueError, match=r"multi_class must be 'ovr' or 'top_label', got 'ovo'"):
         roc_auc([0, 1], [0.1, 0.2], multi_class="ovo")
     with pytest.raises(ValueError, match="max_points must be at least 4, got 3"):
         roc_curve([0, 1], [0.1, 0.2], max_points=3)
     with pytest.raises(ValueError, match=r"of_class is for y_proba of shape \(n, k\)"):
         roc_curve([0, 1], [0.1, 0.2], of_class=1)
-    for of_class in (None, 2, -1):
-        with pytest.raises(ValueError, match=f"0 to 1, got {of_class}"):
-            roc_curve([0, 1], [[0.1, 0.9], [0.2, 0.8]], of_class=of_class)
+    for of_class in (None, 3, -1):
+        with pytest.raises(ValueError, match=f"0 to 2, got {of_class}"):
+            roc_curve([0, 1], [[0.1, 0.9, 0.0], [0.2, 0.8, 0.0]], of_class=of_class)
+
+
+@pytest.mark.parametrize("scale", [2.0**-1000, 2.0**-60, 2.0**60, 2.0**1015])
+def test_standard_error_of_extreme_weights(scale):
+    y, p = [0, 1, 1, 0, 1, 0], [0.1, 0.5, 0.4, 0.45, 0.9, 0.2]
+    w = np.array([3.0, 5.0, 7.0, 3.0, 4.0, 2.0])
+    # Of a kind, the variance of the shares won, over its rows less one.
+    variance = Fraction(0)
+    for kind in (1, 0):
+        mine = [(s, Fraction(k)) for label, s, k in zip(y, p, w, strict=True) if label == kind]
+        others = [(s, Fraction(k)) for label, s, k in zip(y, p, w, strict=True) if label != kind]
+        weight, other = (sum(k for _, k in rows) for rows in (mine, others))
+        won = [(sum(k for t, k in others if (s > t) == (kind == 1)) / other, k) for s, k in mine]
+        area = sum(v * k for v, k in won) / weight
+        free = weight * Fraction(scale) - 1
+        if free > 0:
+            variance += sum(k * (v - area) ** 2 for v, k in won) / weight / free
+    table = ScoreTable()
+    table.update(y, p, sample_weight=w * scale)
+    for found in (calibrant.roc_curve(y, p, sample_weight=w * scale), table.roc_curve()):
+        if not variance:  # no kind has more than one row
+            assert math.isnan(found.auc_standard_error)
+            continue
+        with mpmath.workdps(30):
+            expected = mpmath.sqrt(mpmath.mpf(variance.numerator) / variance.denominator)
+        assert found.auc_standard_error == pytest.approx(float(expected), rel=1e-14, abs=0)
+
+
+def test_standard_error_of_weights_far_apart():
+    y, p = [0, 1, 1, 0, 1, 0], [0.1, 0.5, 0.4, 0.45, 0.9, 0.2]
+    for w in ([1e308, 1.5e308, 1.7e308, 1e308, 1.1e308, 1e308], [1e-300, 1e308, 5, 1e308, 3, 2]):
+        found = calibrant.roc_curve(y, p, sample_weight=w).auc_standard_error
+        assert 0 <= found < 1e-150

@@ -203,7 +203,7 @@ def test_any_batches_merges_threads_and_instruction_sets(accumulator):
     back = accumulator.from_bytes(expected)
     assert back == whole
     assert back.copy().merge(back).n == 2 * len(rows)
-    assert repr(back) == f"{accumulator.__name__}(n=1500, n_features=5)"
+    assert repr(back) == f"streaming.{accumulator.__name__}(n=1500, n_features=5)"
 
 
 @pytest.mark.parametrize("accumulator", ACCUMULATORS)

@@ -17,6 +17,7 @@ import calibrant
 import strategies
 from calibrant import _core, streaming
 from calibrant._core import _testing
+from score_cells import MOST_LISTED, of_whole_cells
 
 TOP = _core.n_score_cells - 1
 NORMS = (1, 2, "max")
@@ -76,33 +77,39 @@ def test_special_scores_have_cells_of_their_own():
 # The interval holds the value
 
 
-def table_of(y, p, w=None):
+def table_of(y, p, w=None, *, whole_cells=False):
     table = streaming.ScoreTable()
     table.update(y, p, sample_weight=w)
-    return table
+    return of_whole_cells(table, p) if whole_cells else table
 
 
 def assert_holds(y, p, w, n_bins, strategy, norm):
-    error = calibrant.top_label_ece if p.ndim == 2 else calibrant.expected_calibration_error
-    exact = error(y, p, n_bins=n_bins, strategy=strategy, norm=norm, sample_weight=w)
-    found = table_of(y, p, w).expected_calibration_error(
-        n_bins=n_bins, strategy=strategy, norm=norm
-    )
-    assert 0 <= found.low <= exact <= found.high <= 1
-    assert found.low <= found.value <= found.high
+    options = {"n_bins": n_bins, "strategy": strategy, "norm": norm, "sample_weight": w}
+    if p.ndim == 2:
+        exact = calibrant.top_label_ece(y, p, average="pooled", **options)
+    else:
+        exact = calibrant.expected_calibration_error(y, p, **options)
+    for whole_cells in (False, True):
+        found = table_of(y, p, w, whole_cells=whole_cells).expected_calibration_error(
+            n_bins=n_bins, strategy=strategy, norm=norm
+        )
+        assert 0 <= found.low <= exact <= found.high <= 1
+        assert found.low <= found.value <= found.high
     return found, exact
 
 
 def assert_table_holds(y, p, w, n_bins, strategy):
     exact = calibrant.reliability_bins(y, p, n_bins=n_bins, strategy=strategy, sample_weight=w)
-    found = table_of(y, p, w).reliability_bins(n_bins=n_bins, strategy=strategy)
-    for name in ("edges", "counts", "weights", "hits", "mean_scores", "frequencies"):
-        true = getattr(exact, name)
-        defined = ~np.isnan(true)
-        low, high = getattr(found.low, name)[defined], getattr(found.high, name)[defined]
-        assert (low <= true[defined]).all(), name
-        assert (true[defined] <= high).all(), name
-    assert found.value.counts.sum() == exact.n == found.low.n
+    for whole_cells in (False, True):
+        table = table_of(y, p, w, whole_cells=whole_cells)
+        found = table.reliability_bins(n_bins=n_bins, strategy=strategy)
+        for name in ("edges", "counts", "weights", "hits", "mean_scores", "frequencies"):
+            true = getattr(exact, name)
+            defined = ~np.isnan(true)
+            low, high = getattr(found.low, name)[defined], getattr(found.high, name)[defined]
+            assert (low <= true[defined]).all(), name
+            assert (true[defined] <= high).all(), name
+        assert found.value.counts.sum() == exact.n == found.low.n
     return found, exact
 
 
@@ -241,7 +248,7 @@ def test_bounds_are_near_the_extremes_of_what_the_cell_allows(hits):
     p = 0.3 + 1e-9 * np.arange(6)
     y = np.arange(6) < hits
     least, most = all_divisions(y, p, 2)
-    found = table_of(y, p).expected_calibration_error(n_bins=2)
+    found = table_of(y, p, whole_cells=True).expected_calibration_error(n_bins=2)
     assert found.low <= least
     assert most <= found.high
     # Within a row's worth: of how many rows a tie might move, the table knows nothing.
@@ -305,7 +312,7 @@ def test_results_are_ready_for_json():
     assert summary["n"] == summary["cells"] == 3
     bins = json.loads(json.dumps(table.reliability_bins(n_bins=5).to_dict(), allow_nan=False))
     assert bins["low"]["counts"] == [1, 0, 1, 0, 1] or sum(bins["low"]["counts"]) == 3
-    assert repr(table) == "ScoreTable(n=3)"
+    assert repr(table) == "streaming.ScoreTable(n=3)"
 
 
 @pytest.mark.parametrize(
@@ -358,3 +365,74 @@ def test_memory_is_constant():
     growth, size = map(int, run.stdout.split())
     assert growth < 16 * 2**20  # of 80 MB that went through
     assert size < 4 * 2**20
+
+
+# Few rows: each score is kept, and nothing is uncertain
+
+LISTED_WEIGHTS = {
+    "none": lambda rng, n: None,  # noqa: ARG005
+    "any": lambda rng, n: rng.random(n) + 0.01,
+    "counts": lambda rng, n: rng.integers(0, 3, n).astype(float),
+}
+
+
+def listed_rows(seed, n, kind):
+    rng = np.random.default_rng(seed)
+    p = {"even": rng.random(n), "rare": rng.random(n) ** 30, "close": 0.3 + 1e-7 * rng.random(n),
+         "tied": np.round(rng.random(n), 2), "tiny": rng.random(n) * 1e-300}[kind]  # fmt: skip
+    return rng, (rng.random(n) < 0.2 + 0.6 * p).astype(int), p
+
+
+@pytest.mark.parametrize("weights", LISTED_WEIGHTS)
+@pytest.mark.parametrize("kind", ["even", "rare", "close", "tied", "tiny"])
+@pytest.mark.parametrize("n", [7, 569, MOST_LISTED])
+def test_what_is_read_off_few_rows_is_exact(n, kind, weights):
+    rng, y, p = listed_rows(n, n, kind)
+    w = LISTED_WEIGHTS[weights](rng, n)
+    table, card = table_of(y, p, w), streaming.Scorecard()
+    card.update(y, p, sample_weight=w)
+    auc = calibrant.roc_auc(y, p, sample_weight=w)
+    assert table.roc_auc() == _bounds(auc)
+    assert card.result().auc == calibrant.scorecard(y, p, sample_weight=w).auc
+    for n_bins, strategy, norm in itertools.product((2, 15), STRATEGIES, NORMS):
+        setting = {"n_bins": n_bins, "strategy": strategy, "norm": norm}
+        exact = calibrant.expected_calibration_error(y, p, sample_weight=w, **setting)
+        assert table.expected_calibration_error(**setting) == _bounds(exact)
+    curve = table.roc_curve()
+    expected = calibrant.roc_curve(y, p, sample_weight=w)
+    assert curve.auc == expected.auc
+    np.testing.assert_array_equal(curve.thresholds, expected.thresholds)
+
+
+def _bounds(value):
+    return calibrant._bounds.Bounds(value, value, value)
+
+
+@pytest.mark.parametrize("n", [MOST_LISTED - 1, MOST_LISTED, MOST_LISTED + 1])
+@pytest.mark.parametrize("weights", LISTED_WEIGHTS)
+def test_what_is_kept_depends_on_the_number_of_rows_alone(n, weights, runtime_restored):  # noqa: ARG001
+    rng, y, p = listed_rows(1, n, "even")
+    p[::7] = p[3]
+    w = LISTED_WEIGHTS[weights](rng, n)
+    p[::11] = np.nan
+    expected = None
+    for threads, pieces in itertools.product((1, 3), (1, 2, 40)):
+        calibrant.set_num_threads(threads)
+        table = streaming.ScoreTable()
+        for rows in np.array_split(rng.permutation(n), pieces):
+            part = streaming.ScoreTable()
+            weight = None if w is None else w[rows]
+            part.update(y[rows], p[rows], sample_weight=weight, nan_policy="omit")
+            table.merge(part)
+        expected = table.to_bytes() if expected is None else expected
+        assert table.to_bytes() == expected
+        assert table._state.lists_scores == (n <= MOST_LISTED)
+        assert streaming.ScoreTable.from_bytes(expected) == table
+
+
+def test_rows_one_by_one_are_those_of_one_batch():
+    _, y, p = listed_rows(2, 600, "tied")
+    table = streaming.ScoreTable()
+    for label, score in zip(y, p, strict=True):
+        table.update([label], [score])
+    assert table == table_of(y, p)

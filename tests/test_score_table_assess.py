@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 import calibrant
 import strategies
 from calibrant import streaming
+from calibrant.assessment import number_of_bins
 from test_score_table import EDGES, SHAPES, STRATEGIES, clustered, table_of
 
 NAMES = ("decisiveness", "accuracy", "robustness")
@@ -27,20 +28,22 @@ def exact_assessment(y, p, w, n_bins, strategy="quantile"):
 
 def assert_holds(y, p, w, n_bins, strategy="quantile"):
     exact = exact_assessment(y, p, w, n_bins, strategy)
-    found = table_of(y, p, w).assess(n_bins=n_bins, strategy=strategy)
-    assert found.model == exact.model
-    for part, name in itertools.product(("source", "divergence"), NAMES):
-        bounds = getattr(getattr(found, part), name)
-        assert bounds.low <= bounds.value <= bounds.high
-        assert getattr(getattr(exact, part), name) in bounds, (part, name)
-    for name in NAMES:
-        source = getattr(found.source, name)
-        assert source.low >= 0.5 * (1 - 2.0**-48)
-        assert source.high <= 1
-    if math.isnan(exact.angle):
-        assert found.model.decisiveness == found.model.robustness
-    else:
-        assert exact.angle in found.angle
+    n_bins = number_of_bins(len(y)) if n_bins is None else n_bins
+    for whole_cells in (False, True):
+        found = table_of(y, p, w, whole_cells=whole_cells).assess(n_bins=n_bins, strategy=strategy)
+        assert found.model == exact.model or whole_cells
+        for part, name in itertools.product(("source", "divergence"), NAMES):
+            bounds = getattr(getattr(found, part), name)
+            assert bounds.low <= bounds.value <= bounds.high
+            assert getattr(getattr(exact, part), name) in bounds, (part, name)
+        for name in NAMES:
+            source = getattr(found.source, name)
+            assert source.low >= 0.5 * (1 - 2.0**-48)
+            assert source.high <= 1
+        if math.isnan(exact.angle):
+            assert found.model.decisiveness == found.model.robustness
+        else:
+            assert exact.angle in found.angle
     return found, exact
 
 
@@ -143,7 +146,7 @@ def test_bounds_are_near_the_extremes_of_what_the_cell_allows(hits):
     p = np.concatenate([0.3 + 1e-9 * np.arange(6), np.full(20, 0.1), np.full(20, 0.6)])
     rest = np.concatenate([np.arange(20) < 3, np.arange(20) < 13])
     all_labels = set(itertools.permutations((np.arange(6) < hits).astype(int)))
-    table = table_of(np.concatenate([sorted(min(all_labels)), rest]), p)
+    table = table_of(np.concatenate([sorted(min(all_labels)), rest]), p, whole_cells=True)
     bins = [0, 0.3 + 2.5e-9, 1]
     found = table.assess(n_bins=bins)
     for name in NAMES:
@@ -180,7 +183,7 @@ def test_a_verdict_that_is_not_certain_says_so():
     y = rng.random(p.size) < 0.3
     found, _ = assert_holds(y, p, None, 4)
     assert found.angle.low < 45 < found.angle.high
-    assert "; not certain: the angle lies between" in found.verdict
+    assert "; not certain, because this table knows the KS statistic within" in found.verdict
 
 
 def test_equal_probabilities_have_no_angle():
@@ -217,12 +220,12 @@ def test_missing_values_count_for_the_number_of_bins():
 
 
 def test_the_largest_of_each_row_does_not_suffice():
-    table = table_of([0, 1], [[0.2, 0.8], [0.3, 0.7]])
-    with pytest.raises(ValueError, match=r"shape \(n, 2\) has the largest of each row only"):
+    table = table_of([0, 1], [[0.2, 0.8, 0.0], [0.3, 0.7, 0.0]])
+    with pytest.raises(ValueError, match=r"shape \(n, 3\) has the largest of each row only"):
         table.assess()
 
 
-@pytest.mark.parametrize("others", [[[0.2, 0.8]], [[0.2, 0.3, 0.5]]])
+@pytest.mark.parametrize("others", [[[0.2, 0.8, 0.0]], [[0.2, 0.3, 0.1, 0.4]]])
 def test_shapes_do_not_mix(others):
     table = table_of([0, 1], [0.2, 0.8])
     before = table.to_bytes()
@@ -238,7 +241,7 @@ def test_shapes_do_not_mix(others):
 
 def test_nothing_has_no_assessment():
     table = streaming.ScoreTable()
-    with pytest.raises(ValueError, match="a mean needs at least one row, got none"):
+    with pytest.raises(ValueError, match="needs at least one row, got none"):
         table.assess()
     table.update([0], [0.5], sample_weight=[0])
     with pytest.raises(ValueError, match="positive weight, all 1 have weight 0"):

@@ -23,6 +23,7 @@ from calibrant import Estimate, scorecard, streaming
 from calibrant._core import _testing
 from calibrant._scorecard_table import ROWS
 from cards import binary, check_stream, classes
+from score_cells import of_whole_cells
 
 # The same bits as the functions for one number
 
@@ -33,16 +34,20 @@ from cards import binary, check_stream, classes
 def test_same_bits_as_the_single_functions(n_classes, weighted, q_lim):
     y, p = strategies.nasty_table(3000, n_classes=n_classes)
     w = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 3.0, 1e-30], len(y)) if weighted else None
-    card = scorecard(y, p, q_lim=q_lim, n_bins=7, sample_weight=w)
-    profile = calibrant.risk_profile(y, p, q_lim=q_lim, sample_weight=w)
+    how = {"sample_weight": w, "multi_class": "top_label"}
+    card = scorecard(y, p, q_lim=q_lim, n_bins=7, **how)
+    profile = calibrant.risk_profile(y, p, q_lim=q_lim, **how)
     for name in ("decisiveness", "accuracy", "robustness"):
         assert getattr(card, name).value == getattr(profile, name)
-    assert card.brier.value == calibrant.brier_score(y, p, sample_weight=w)
-    assert card.log.value == calibrant.log_score(y, p, q_lim=q_lim, sample_weight=w)
-    assert card.spherical.value == calibrant.spherical_score(y, p, sample_weight=w)
-    assert card.brier_skill.value == calibrant.brier_skill_score(y, p, sample_weight=w)
-    ece = calibrant.expected_calibration_error if n_classes is None else calibrant.top_label_ece
-    assert card.ece.value == ece(y, p, n_bins=7, sample_weight=w)
+    assert card.brier.value == calibrant.brier_score(y, p, **how)
+    assert card.log.value == calibrant.log_score(y, p, q_lim=q_lim, **how)
+    assert card.spherical.value == calibrant.spherical_score(y, p, **how)
+    assert card.brier_skill.value == calibrant.brier_skill_score(y, p, **how)
+    if n_classes is None:
+        ece = calibrant.expected_calibration_error(y, p, n_bins=7, sample_weight=w)
+    else:
+        ece = calibrant.top_label_ece(y, p, average="pooled", n_bins=7, sample_weight=w)
+    assert card.ece.value == ece
     if n_classes is None:
         assert card.mce.value == calibrant.maximum_calibration_error(
             y, p, n_bins=7, sample_weight=w
@@ -210,7 +215,7 @@ def test_undefined_numbers_say_why():
 
 def test_certain_bounds_are_told_from_confidence_intervals():
     total = streaming.Scorecard()
-    total.update(*binary(1000))
+    of_whole_cells(total).update(*binary(1000))
     lines = {line.split("  ")[1]: line for line in repr(total.result()).splitlines()[1:]}
     assert total.result().ks.method == "certified"
     assert " to " not in lines["KS"]  # its ends look alike
@@ -218,7 +223,8 @@ def test_certain_bounds_are_told_from_confidence_intervals():
     assert "1.50000  surely 1.50000 to 1.75000  0 is" in repr(wide)
     hints = [row[2] for row in ROWS.values()]
     starts = {
-        line.index(hint) for hint, line in zip(hints, repr(wide).splitlines()[1:], strict=True)
+        line.index(hint)
+        for hint, line in zip(hints, repr(wide).splitlines()[1 : 1 + len(hints)], strict=True)
     }
     assert len(starts) == 1
 
@@ -234,10 +240,11 @@ def test_one_row_has_no_interval():
     card = scorecard([1], [0.75])
     assert card.brier == Estimate(
         0.0625, None, None, "none",
-        "an interval needs the weight of two rows; weights count as repetitions",
+        "too few rows: an interval needs the weight of two, got 1; weights count as repetitions",
     )  # fmt: skip
     assert card.hit_rate.low > 0
-    assert scorecard([1], [0.75], sample_weight=[2]).brier.low == 0.0625
+    twice = scorecard([1], [0.75], sample_weight=[2]).brier
+    assert twice.low < 0.0625 < twice.high
 
 
 @pytest.mark.parametrize("scale", [2.0**-1074, 1e-300, 1e300, 1.7e308])
@@ -322,7 +329,7 @@ def test_stream_in_pieces_is_the_whole():
         total.update(y[begin : begin + 700], p[begin : begin + 700])
     whole = scorecard(y, p, n_bins=9, q_lim=1e-6, confidence_level=0.8)
     check_stream(total.result(confidence_level=0.8), whole)
-    assert repr(total) == "Scorecard(n=5000, n_bins=9, q_lim=1e-06)"
+    assert repr(total) == "streaming.Scorecard(n=5000, n_bins=9, q_lim=1e-06)"
 
 
 def test_shapes_and_parameters_must_agree():
@@ -391,3 +398,35 @@ def test_reference_agrees_on_nasty_rows():
     w = np.random.default_rng(2).choice([0.0, 1.0, 2.5], 300)
     card = scorecard(y, p, sample_weight=w)
     assert card.brier.value == pytest.approx(float(reference.brier_score(y, p, w)), rel=1e-15)
+
+
+# Estimates are numbers
+
+
+def test_an_estimate_behaves_like_a_number():
+    brier = scorecard([1, 0, 1], [0.75, 0.25, 0.5]).brier
+    assert (float(brier), f"{brier:.3f}", f"{brier:>8.2%}") == (0.125, "0.125", "  12.50%")
+    assert (round(brier, 2), round(brier)) == (0.12, 0)
+    assert brier < 0.2
+    assert brier <= 0.125
+    assert brier > 0.1
+    assert brier >= np.float32(0.125)
+    assert brier == 0.125
+    assert brier != 0.25
+    assert hash(brier) == hash(0.125)
+    assert np.asarray([brier], float).tolist() == [0.125]
+    assert max(brier, Estimate(0.5, None, None, "none")).value == 0.5
+    assert brier == dataclasses.replace(brier)
+    assert brier != dataclasses.replace(brier, low=0.0)
+    assert f"{brier}" == repr(brier)
+    with pytest.raises(TypeError, match="not supported"):
+        _ = brier < "0.2"
+
+
+def test_an_undefined_estimate_says_why():
+    auc = scorecard([1, 1], [0.75, 0.5]).auc
+    for use in (float, round, "{:.3f}".format, lambda x: x < 0.5, lambda x: x >= x):
+        with pytest.raises(ValueError, match="the estimate is undefined: there are no pairs"):
+            use(auc)
+    assert auc != 0.5
+    assert f"{auc}" == repr(auc)

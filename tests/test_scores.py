@@ -61,9 +61,10 @@ def test_worked_examples(rows, brier, skill):
 
 def test_the_scale_is_that_of_the_shape():
     assert brier_score([0, 1], [0.25, 0.5]) == 0.15625
-    assert brier_score([0, 1], [[0.75, 0.25], [0.5, 0.5]]) == 0.3125
+    assert brier_score([0, 1], [[0.75, 0.25], [0.5, 0.5]]) == 0.15625
+    assert brier_score([0, 1], [[0.75, 0.25], [0.5, 0.5]], multi_class="top_label") == 0.3125
     assert brier_score([0, 1], [1.0, 0.0]) == 1.0
-    assert brier_score([0, 1], [[0, 1], [1, 0]]) == 2.0
+    assert brier_score([0, 1], [[0, 1], [1, 0]], multi_class="top_label") == 2.0
 
 
 def test_perfect_and_certain_forecasts():
@@ -97,7 +98,8 @@ def test_against_the_definitions(n_classes, data):
         w[0] = 1.0
     q_lim = data.draw(strategies.q_lims)
     scores = Scores(q_lim=q_lim)
-    scores.update(y, p, sample_weight=w)
+    how = {"sample_weight": w, "multi_class": "top_label"}
+    scores.update(y, p, **how)
     found = scores.result()
     weights = None if w is None else w.tolist()
     k = n_classes or 2
@@ -105,9 +107,9 @@ def test_against_the_definitions(n_classes, data):
     assert close(found.spherical, reference.spherical_score(y, p, weights), k * 2.0**-60)
     assert close(found.log, reference.log_score(y, p, q_lim, weights), 2.0**-58)
     # The functions are the accumulator, used once.
-    assert found.brier == brier_score(y, p, sample_weight=w)
-    assert found.log == log_score(y, p, q_lim=q_lim, sample_weight=w)
-    assert found.spherical == spherical_score(y, p, sample_weight=w)
+    assert found.brier == brier_score(y, p, **how)
+    assert found.log == log_score(y, p, q_lim=q_lim, **how)
+    assert found.spherical == spherical_score(y, p, **how)
 
 
 @pytest.mark.parametrize("n_classes", [None, 3])
@@ -127,14 +129,14 @@ def test_the_spherical_score_knows_no_scale():
         # At 2^-1040 the values are subnormal and have lost bits.
         scaled = spherical_score([0, 1], np.ldexp(rows, exponent))
         assert scaled == pytest.approx(expected, rel=1e-9 if exponent < -1000 else 2.0**-52)
-    assert spherical_score([0, 1], [[0, 0], [0, 1]]) == 0.5  # a row of zeros scores 0
+    assert spherical_score([0, 1], [[0, 0, 0], [0, 1, 0]]) == 0.5  # a row of zeros scores 0
 
 
 def test_uniform_forecasts_in_closed_form():
     for k in (2, 3, 10, 1000, 5000):
         y = np.arange(8) % k
         p = np.full((8, k), 1 / k)
-        assert brier_score(y, p) == pytest.approx(1 - 1 / k, rel=1e-15)
+        assert brier_score(y, p, multi_class="top_label") == pytest.approx(1 - 1 / k, rel=1e-15)
         assert log_score(y, p) == pytest.approx(math.log(k), rel=1e-15)
         assert spherical_score(y, p) == pytest.approx(1 / math.sqrt(k), rel=1e-15)
 
@@ -277,7 +279,8 @@ def test_scikit_learn_multiclass(k):
     y = rng.integers(0, k, 2000)
     for half, scale in ((False, 1), (True, 0.5), ("auto", 0.5 if k == 2 else 1)):
         loss = metrics.brier_score_loss(y, p, scale_by_half=half)
-        assert scale * brier_score(y, p) == pytest.approx(loss, rel=1e-12)
+        score = brier_score(y, p, multi_class="top_label")
+        assert scale * score == pytest.approx(loss, rel=1e-12)
     assert log_score(y, p) == pytest.approx(metrics.log_loss(y, p), rel=1e-12)
 
 
@@ -299,7 +302,7 @@ def test_summary():
         "ScoreSummary(brier=0.15625, log=0.490415, spherical=0.827895, n=2, q_lim=0.01)"
     )
     assert summary.to_dict()["brier"] == 0.15625
-    assert repr(summed()) == "Scores(n=2, q_lim=0.0)"
+    assert repr(summed()) == "streaming.Scores(n=2, q_lim=0.0)"
 
 
 def test_omitted_rows_are_counted():
@@ -324,7 +327,11 @@ def test_the_shape_is_kept():
     with pytest.raises(ValueError, match=message):
         total.merge(summed(THREE))
     with pytest.raises(ValueError, match=r"\(n,\) so far, now \(n, 2\)"):
-        total.update([1], [[0.5, 0.5]])
+        total.update([1], [[0.5, 0.5]], multi_class="top_label")
+    with pytest.raises(
+        ValueError, match=r"must have rows that sum to 1, found 0.5 \+ 0.25 at row 0"
+    ):
+        total.update([1], [[0.5, 0.25]])
     assert total.to_bytes() == before
     assert Scores().merge(summed(THREE)) == summed(THREE)
 
@@ -332,7 +339,7 @@ def test_the_shape_is_kept():
 def test_what_cannot_be_merged():
     with pytest.raises(ValueError, match=r"scores with q_lim 0.01 into scores with q_lim 0$"):
         summed().merge(summed(q_lim=0.01))
-    with pytest.raises(TypeError, match="cannot merge RiskProfile into Scores"):
+    with pytest.raises(TypeError, match=r"cannot merge streaming\.RiskProfile into streaming\.S"):
         summed().merge(calibrant.streaming.RiskProfile())
     for q_lim in (-0.1, 0.5, math.nan):
         with pytest.raises(ValueError, match=r"q_lim must satisfy 0 <= q_lim < 0.5"):
@@ -356,8 +363,9 @@ def test_scores_that_are_kept_have_the_same_bits(kept, n_classes, weighted):
     w = np.random.default_rng(1).choice([0.0, 1.0, 0.1, 3e20], 3000) if weighted else None
     some, full = Scores(scores=kept[::-1], q_lim=1e-9), Scores(q_lim=1e-9)
     for total in (some, full):
-        total.update(y[:1000], p[:1000], sample_weight=w if w is None else w[:1000])
-        total.update(y[1000:], p[1000:], sample_weight=w if w is None else w[1000:])
+        for part in (slice(None, 1000), slice(1000, None)):
+            weight = w if w is None else w[part]
+            total.update(y[part], p[part], sample_weight=weight, multi_class="top_label")
     found, expected = some.result(), full.result()
     for name in NAMES:
         assert getattr(found, name) == (getattr(expected, name) if name in kept else None)
@@ -374,7 +382,7 @@ def test_which_scores_are_kept_is_told(kept):
     total, full = summed(scores=kept[::-1]), summed()
     assert total.scores == kept
     some = "" if kept == NAMES else f", scores={kept!r}"
-    assert repr(total) == f"Scores(n=2, q_lim=0.0{some})"
+    assert repr(total) == f"streaming.Scores(n=2, q_lim=0.0{some})"
     view = total.to_dict()
     assert view["parameters"].get("scores", list(NAMES)) == list(kept)
     assert [name for name in NAMES if view["result"][name] is not None] == list(kept)

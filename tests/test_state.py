@@ -246,8 +246,10 @@ def test_risk_profile_written_and_read_again(make):
 
 
 def test_risk_profile_repr():
-    assert repr(binary()) == "RiskProfile(n=3, powers=(), q_lim=0.0)"
-    assert repr(weighted()) == "RiskProfile(n=3, powers=(-inf, 2.0, 0.5, inf), q_lim=0.01)"
+    assert repr(binary()) == "streaming.RiskProfile(n=3, powers=(), q_lim=0.0)"
+    assert (
+        repr(weighted()) == "streaming.RiskProfile(n=3, powers=(-inf, 2.0, 0.5, inf), q_lim=0.01)"
+    )
 
 
 def test_risk_profile_equality():
@@ -265,11 +267,11 @@ def test_risk_profile_equality():
     [
         (RiskProfile(q_lim=0.01), ValueError, r"risk profile with q_lim 0.01 into one with q_lim 0$"),
         (RiskProfile(powers=[2]), ValueError, r"with powers \(1, 0, -0.66\d*, 2\) into one with powers \(1, 0, -0.66\d*\)$"),
-        (Rows(count=1), TypeError, r"cannot merge Rows into RiskProfile"),
-        (binary()._state, TypeError, r"cannot merge RiskProfile into RiskProfile"),
-        (binary().result(), TypeError, r"cannot merge RiskProfile into RiskProfile"),
-        (b"CLBR", TypeError, r"cannot merge bytes into RiskProfile"),
-        (None, TypeError, r"cannot merge NoneType into RiskProfile"),
+        (Rows(count=1), TypeError, r"cannot merge Rows into streaming.RiskProfile"),
+        (binary()._state, TypeError, r"cannot merge RiskProfile into streaming.RiskProfile"),
+        (binary().result(), TypeError, r"cannot merge RiskProfile into streaming.RiskProfile"),
+        (b"CLBR", TypeError, r"cannot merge bytes into streaming.RiskProfile"),
+        (None, TypeError, r"cannot merge NoneType into streaming.RiskProfile"),
     ],
 )  # fmt: skip
 def test_risk_profiles_that_cannot_be_merged(other, error, message):

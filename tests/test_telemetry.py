@@ -36,6 +36,8 @@ def samples(text):
     found, current, seen = {}, None, set()
     assert text == "" or text.endswith("\n")
     for line in text.split("\n")[:-1]:
+        if line.startswith("# HELP "):
+            continue
         if line.startswith("# TYPE "):
             current = line.split()[2]
             assert current not in seen
@@ -217,3 +219,11 @@ def test_names_that_prometheus_does_not_take(card, arguments, error, message):
 def test_what_is_no_result():
     with pytest.raises(TypeError, match="to_dict, got float"):
         attributes(1.0)
+
+
+def test_prometheus_says_which_accuracy_is_meant():
+    card = calibrant.scorecard([1, 0, 1], [0.75, 0.5, 0.5])
+    lines = prometheus_text(card).splitlines()
+    for name in ("value", "low", "high"):
+        about = f"# HELP calibrant_accuracy_{name} geometric mean (Nelson's accuracy)"
+        assert lines[lines.index(about) + 1] == f"# TYPE calibrant_accuracy_{name} gauge"

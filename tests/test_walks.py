@@ -15,6 +15,7 @@ import reference
 import strategies
 from calibrant import _core, cumulative_differences, ks_test, kuiper_test
 from calibrant.streaming import ScoreTable
+from score_cells import of_whole_cells
 
 TESTS = {"ks": ks_test, "kuiper": kuiper_test}
 each_test = pytest.mark.parametrize("name", TESTS)
@@ -503,8 +504,8 @@ def test_repr_of_the_curve():
 # A stream: bounds, and the second pass
 
 
-def table_of(y, p, w=None, parts=3):
-    table = ScoreTable()
+def table_of(y, p, w=None, parts=3, *, whole_cells=False):
+    table = of_whole_cells(ScoreTable()) if whole_cells else ScoreTable()
     for rows in np.array_split(np.arange(len(y)), parts):
         table.update(y[rows], p[rows], sample_weight=None if w is None else w[rows])
     return table
@@ -525,12 +526,13 @@ def check_bounds(bounds, exact):
 
 
 def check_stream(y, p, w=None):
-    table = table_of(y, p, w)
-    again = refined(table, y, p, w)
-    for name, test in TESTS.items():
-        exact = test(y, p, sample_weight=w)
-        check_bounds(getattr(table, name)(), exact)
-        assert getattr(again, name)() == exact
+    for whole_cells in (False, True):
+        table = table_of(y, p, w, whole_cells=whole_cells)
+        again = refined(table, y, p, w)
+        for name, test in TESTS.items():
+            exact = test(y, p, sample_weight=w)
+            check_bounds(getattr(table, name)(), exact)
+            assert dataclasses.replace(getattr(again, name)(), n_omitted=0) == exact
     return table, again
 
 
@@ -610,7 +612,7 @@ def test_bounds_are_narrow_and_few_rows_are_kept():
 
 def test_refining_needs_the_rows_of_the_table():
     y, p = data("smooth", 2000)
-    table = table_of(y, p)
+    table = table_of(y, p, whole_cells=True)
     again = table.refine()
     again.update(y[:1000], p[:1000])
     with pytest.raises(ValueError, match="needs all rows of the table, which are 2000, got 1000"):
@@ -626,18 +628,18 @@ def test_refining_needs_the_rows_of_the_table():
 
 def test_refining_with_other_rows():
     y, p = data("one cell", 2000)
-    again = table_of(y, p).refine()
+    again = table_of(y, p, whole_cells=True).refine()
     again.update(y, np.full(2000, 0.9))
     with pytest.raises(ValueError, match="needs the rows of the table, got others"):
         again.ks()
     # As many rows in each cell, but of another variance.
-    again = table_of(y, np.full(2000, 0.25)).refine()
+    again = table_of(y, np.full(2000, 0.25), whole_cells=True).refine()
     again.update(y, p)
     with pytest.raises(ValueError, match="needs the rows of the table, got others"):
         again.kuiper()
     # More rows than the table has in the only cell where the walk may turn.
     half = np.where(np.arange(2000) < 1000, p, 0.9)
-    again = table_of(y, half).refine()
+    again = table_of(y, half, whole_cells=True).refine()
     with pytest.raises(ValueError, match="needs the rows of the table, got others"):
         again.update(y, p)
     assert (again.n, again.n_kept) == (0, 0)
@@ -645,7 +647,7 @@ def test_refining_with_other_rows():
 
 def test_refining_states_its_limit():
     y, p = data("one cell", 2000)
-    table = table_of(y, p)
+    table = table_of(y, p, whole_cells=True)
     with pytest.raises(ValueError, match="needs 2000 rows in memory, more than max_rows=1999"):
         table.refine(max_rows=1999)
     assert repr(table.refine(max_rows=2000)) == "Refinement(n=0, n_kept=0)"

@@ -85,7 +85,7 @@ TASKS = (
     Task(
         "top_label_ece, 10 classes",
         ten_classes,
-        lambda y, p: calibrant.top_label_ece(y, p, n_bins=50),
+        lambda y, p: calibrant.top_label_ece(y, p, n_bins=50, average="pooled"),
         (
             mapie(
                 mapie_top_label,

@@ -3,6 +3,7 @@
 
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "unlocked.hpp"
@@ -13,7 +14,9 @@ namespace py = pybind11;
 
 template <class Value>
 py::array_t<Value> as_array(const std::vector<Value>& values) {
-    return py::array_t<Value>(static_cast<py::ssize_t>(values.size()), values.data());
+    py::array_t<Value> out(static_cast<py::ssize_t>(values.size()));  // throws without memory
+    std::copy(values.begin(), values.end(), out.mutable_data());
+    return out;
 }
 
 // value(bin) of each bin of an accumulator.

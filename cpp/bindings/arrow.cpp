@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "calibrant/check.hpp"
@@ -126,9 +127,40 @@ std::size_t width_of(std::string_view digits, const char* name) {
     return static_cast<std::size_t>(width);
 }
 
+// The name of the extension type, empty if it is none. Metadata are a number of pairs; of each, the
+// length of the key, the key, the length of the value, the value; numbers of 32 bits.
+std::string_view extension_of(const ArrowSchema& schema) {
+    const char* at = schema.metadata;
+    if (at == nullptr) return {};
+    const auto number = [&at] {
+        std::int32_t value;  // which need not be aligned
+        std::memcpy(&value, at, sizeof value);
+        at += sizeof value;
+        return value;
+    };
+    const auto text = [&at, &number] {
+        const auto length = static_cast<std::size_t>(std::max(number(), 0));
+        return std::string_view(std::exchange(at, at + length), length);
+    };
+    for (std::int32_t left = number(); left > 0; --left) {
+        const std::string_view key = text(), value = text();
+        if (key == "ARROW:extension:name") return value;
+    }
+    return {};
+}
+
+// Types whose values are the numbers that they are stored as; of others, as pandas.period, these
+// are ordinals or codes of something else.
+bool is_number_type(std::string_view extension) {
+    return extension.empty() || extension == "arrow.bool8" ||
+           extension == "arrow.fixed_shape_tensor";
+}
+
 Layout layout_of(const ArrowSchema& schema, const char* name, Holds holds, bool is_child = false) {
     require_well_formed(schema.format != nullptr, name);
     const std::string_view format = schema.format;
+    if (const std::string_view extension = extension_of(schema); !is_number_type(extension))
+        refuse_type(name, holds, "Arrow extension type '" + std::string(extension) + "'", false);
     if (schema.dictionary != nullptr)
         refuse_type(name, holds, "an Arrow dictionary (categories)", true);
     if (const auto dtype = dtype_of(format)) return {*dtype, Nesting::none, 1};

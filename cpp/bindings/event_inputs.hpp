@@ -37,4 +37,13 @@ private:
     Events events_;
 };
 
+// The positive column of a binary problem that was given as two columns: None if y_proba has not
+// shape (n, 2), else shape (n,), a view if y_proba is an ndarray. Rows must sum to 1, up to
+// `row_sum_tolerance`; where column 0 is missing or no probability, its value stands in for that
+// of column 1, for the core to omit or to refuse.
+[[nodiscard]] py::object positive_column(const py::object& y_proba, const char* name);
+
+// Rounding to float16 moves a sum by less than this; so does rounding to four decimals.
+inline constexpr double row_sum_tolerance = 1e-3;
+
 }  // namespace calibrant::bindings

@@ -1,18 +1,40 @@
 #include <pybind11/pybind11.h>
 
+#include <exception>
+#include <new>
+
 #include "calibrant/version.hpp"
 #include "register.hpp"
 #include "unlocked.hpp"
 
 namespace py = pybind11;
 
+namespace {
+
+// Otherwise the text is std::bad_alloc, or that of a conversion in which NumPy had no memory.
+void say_out_of_memory(std::exception_ptr thrown) {
+    constexpr const char* text = "there is not enough memory for what this call has to allocate";
+    try {
+        if (thrown) std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+        PyErr_SetString(PyExc_MemoryError, text);
+    } catch (const py::cast_error&) {
+        if (PyErr_ExceptionMatches(PyExc_MemoryError) == 0) throw;
+        PyErr_SetString(PyExc_MemoryError, text);
+    }
+}
+
+}  // namespace
+
 PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     using namespace calibrant::bindings;
     m.doc() = "The compiled core of calibrant; use the functions of the package instead.";
     m.attr("__version__") = calibrant::version();
+    py::register_local_exception_translator(&say_out_of_memory);
     remember_main_thread();
     register_config(m);  // first: it refuses a wrong environment
     register_calibration(m);
+    register_columns(m);
     register_comparison(m);
     register_compat(m);
     register_coverage_hsic(m);
@@ -20,6 +42,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     register_decompositions(m);
     register_intervals(m);
     register_dependence(m);
+    register_drift(m);
     register_ensemble_scores(m);
     register_ensemble(m);
     register_means(m);

@@ -7,6 +7,7 @@ namespace calibrant::bindings {
 
 void register_assessment(pybind11::module_& m);
 void register_calibration(pybind11::module_& m);
+void register_columns(pybind11::module_& m);
 void register_comparison(pybind11::module_& m);
 void register_compat(pybind11::module_& m);
 void register_config(pybind11::module_& m);
@@ -15,6 +16,7 @@ void register_cumulative(pybind11::module_& m);
 void register_decompositions(pybind11::module_& m);
 void register_intervals(pybind11::module_& m);
 void register_dependence(pybind11::module_& m);
+void register_drift(pybind11::module_& m);
 void register_ensemble_scores(pybind11::module_& m);
 void register_ensemble(pybind11::module_& m);
 void register_grouped(pybind11::module_& m);

@@ -8,12 +8,14 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "calibrant/angle.hpp"
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
 #include "calibrant/source.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
+#include "scored_inputs.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -28,7 +30,9 @@ ScoredRows paired(const EventInputs& inputs, std::int64_t of_class, double q_lim
     if (of_class == all_pairs) return {events, Scoring::pairs, 0, q_lim};
     const auto chosen = static_cast<std::size_t>(of_class);
     if (chosen >= events.n_classes()) throw py::index_error("no such class");
-    return {events, Scoring::of_class, chosen, q_lim};
+    ScoredRows rows = rows_of_class(events, chosen);
+    rows.q_lim = q_lim;
+    return rows;
 }
 
 py::array_t<double> model_means(const Assessment& self, std::size_t index) {
@@ -59,24 +63,30 @@ Source sorted_source(const ScoredRows& rows, const Bins& bins, const RiskProfile
     return kernel_source(scores, bins, whole, poll_signals);
 }
 
+void register_pair_edges(py::module_& m, const char* name, EdgesOfRows function) {
+    using namespace py::literals;
+    m.def(
+        name,
+        [function](const py::object& y_true, const py::object& y_proba,
+                   const py::object& sample_weight, bool omit_missing, std::int64_t of_class,
+                   double q_lim, std::size_t n_bins) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = paired(inputs, of_class, q_lim);
+            std::vector<double> edges;
+            run_unlocked(inputs.n_values(), [&] { edges = function(rows, n_bins, poll_signals); });
+            return edges;
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
+        "n_bins"_a);
+}
+
 }  // namespace
 
 void register_assessment(py::module_& m) {
     using namespace py::literals;
     m.attr("ALL_PAIRS") = all_pairs;
-    m.def(
-        "equal_count_pair_edges",
-        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
-           bool omit_missing, std::int64_t of_class, double q_lim, std::size_t n_bins) {
-            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-            const ScoredRows rows = paired(inputs, of_class, q_lim);
-            std::vector<double> edges;
-            run_unlocked(inputs.n_values(),
-                         [&] { edges = equal_count_edges(rows, n_bins, poll_signals); });
-            return edges;
-        },
-        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
-        "n_bins"_a);
+    register_pair_edges(m, "equal_count_pair_edges", equal_count_edges);
+    register_pair_edges(m, "clustered_pair_edges", clustered_edges);
     m.def("sorted_source",
           held([](const py::object& y_true, const py::object& y_proba,
                   const py::object& sample_weight, bool omit_missing, std::int64_t of_class,
@@ -92,11 +102,23 @@ void register_assessment(py::module_& m) {
           }),
           "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
           "whole"_a, "kind"_a);
+    m.def(
+        "angle_deviation",
+        [](const std::vector<double>& weights, const std::vector<double>& mean_scores,
+           const std::vector<double>& true_weights, double model_spread, double level) {
+            std::vector<AngleBin> bins;
+            for (std::size_t k = 0; k < weights.size(); ++k) {
+                bins.push_back({weights[k], mean_scores.at(k), true_weights.at(k)});
+            }
+            return run_standard([&] { return angle_deviation(bins, model_spread, level); });
+        },
+        "weights"_a, "mean_scores"_a, "true_weights"_a, "model_spread"_a, "level"_a);
     register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
-        .def(py::init([](std::vector<double> edges, double q_lim) {
-                 return run_standard([&] { return Assessment(Bins(std::move(edges)), q_lim); });
+        .def(py::init([](std::vector<double> edges, double q_lim, bool with_table) {
+                 return run_standard(
+                     [&] { return Assessment(Bins(std::move(edges)), q_lim, with_table); });
              }),
-             "edges"_a, "q_lim"_a)
+             "edges"_a, "q_lim"_a, "with_table"_a)
         .def(
             "update",
             [](Assessment& self, const py::object& y_true, const py::object& y_proba,
@@ -111,6 +133,7 @@ void register_assessment(py::module_& m) {
             "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a)
         .def_property_readonly("edges", [](const Assessment& self) { return self.bins().edges(); })
         .def_property_readonly("q_lim", &Assessment::q_lim)
+        .def_property_readonly("rows", &Assessment::rows)
         .def_property_readonly("n_omitted", &Assessment::omitted)
         .def_property_readonly("scores_per_event", &Assessment::scores_per_event)
         .def("pairs",

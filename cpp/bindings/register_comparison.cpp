@@ -5,11 +5,26 @@
 #include <string>
 #include <utility>
 
+#include "calibrant/student.hpp"
 #include "event_inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
 
 namespace calibrant::bindings {
+
+namespace {
+
+template <class Of>
+py::dict of_each_term(const Of& of) {
+    py::dict result;
+    result["brier"] = of(PairedScores::brier);
+    result["log"] = of(PairedScores::log_score);
+    result["spherical"] = of(PairedScores::spherical);
+    result["hit_rate"] = of(PairedScores::hit);
+    return result;
+}
+
+}  // namespace
 
 void register_comparison(py::module_& m) {
     using namespace py::literals;
@@ -37,19 +52,27 @@ void register_comparison(py::module_& m) {
         .def_property_readonly("columns", &PairedScores::columns)
         .def_property_readonly("n_omitted", &PairedScores::omitted)
         .def_property_readonly("zeros", &PairedScores::zeros)
-        .def("differences", [](const PairedScores& self) {
-            using Term = PairedScores::Term;
-            const auto of = [&](Term term) {
-                const auto found = run_standard([&] { return self.difference(term); });
-                return std::pair(found.mean, found.standard_error);
-            };
-            py::dict result;
-            result["brier"] = of(Term::brier);
-            result["log"] = of(Term::log_score);
-            result["spherical"] = of(Term::spherical);
-            result["hit_rate"] = of(Term::hit);
-            return result;
-        });
+        .def_property_readonly("unbounded", &PairedScores::unbounded)
+        .def_property_readonly("has_two_rows", &PairedScores::has_two_rows)
+        .def("differences",
+             [](const PairedScores& self) {
+                 return of_each_term([&](PairedScores::Term term) {
+                     const auto found = run_standard([&] { return self.difference(term); });
+                     return py::make_tuple(found.mean, found.standard_error);
+                 });
+             })
+        .def(
+            "judgements",
+            [](const PairedScores& self, double level) {
+                return of_each_term([&](PairedScores::Term term) {
+                    const auto found = run_standard([&] { return self.judge(term, level); });
+                    return py::make_tuple(found.pvalue, found.low, found.high, found.few_events);
+                });
+            },
+            "level"_a);
+    m.def("student_two_sided", &student_two_sided, "t"_a, "df"_a);
+    m.def("student_quantile", &student_quantile, "two_sided"_a, "df"_a);
+    m.def("holm", &holm, "pvalues"_a, "p-values, adjusted for how many there are.");
 }
 
 }  // namespace calibrant::bindings

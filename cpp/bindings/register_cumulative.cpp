@@ -3,12 +3,14 @@
 #include <string>
 
 #include "calibrant/check.hpp"
+#include "calibrant/simulated_tests.hpp"
 #include "calibrant/spiegelhalter.hpp"
 #include "calibrant/tails.hpp"
 #include "event_inputs.hpp"
 #include "inputs.hpp"
 #include "register.hpp"
 #include "register_accumulator.hpp"
+#include "scored_inputs.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -63,6 +65,21 @@ void register_cumulative(py::module_& m) {
             return run_standard([&] { return chi_square_log_sf(x, k); });
         },
         "x"_a, "k"_a);
+
+    m.def(
+        "simulated_spiegelhalter",
+        [](const py::object& y_true, const py::object& y_proba, const py::object& sample_weight,
+           bool omit_missing, const std::string& alternative, std::uint32_t n_simulations,
+           std::uint64_t seed) {
+            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+            const ScoredRows rows = scored(inputs, scoring_either);
+            const Alternative which = alternative_of(alternative);
+            return run_unlocked(rows_worth_unlocking + 1, [&] {
+                return simulated_spiegelhalter(rows, which, {n_simulations, seed}, poll_signals);
+            });
+        },
+        "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "alternative"_a,
+        "n_simulations"_a, "seed"_a);
 
     register_accumulator<Spiegelhalter>(m, "Spiegelhalter", "Sums of Spiegelhalter's test.")
         .def(py::init<>())

@@ -17,20 +17,26 @@
 namespace calibrant::bindings {
 namespace {
 
-// The sum of part(rows) over the classes of a matrix, each against the rest; or that of the
+// The sum of part(rows, poll) over the classes of a matrix, each against the rest; or that of the
 // positive class alone.
 template <class Terms, class Part>
 Terms over_classes(const EventInputs& inputs, const Part& part) {
     if (inputs.events().y_true == nullptr)
         throw py::type_error("y_true must be an array, got None");
-    const bool is_matrix = inputs.events().is_matrix;
-    const std::size_t n_classes = is_matrix ? inputs.events().y_proba.width : 1;
+    const Events& events = inputs.events();
+    const std::size_t n_classes = events.is_matrix ? events.y_proba.width : 1;
     return run_unlocked(inputs.n_values() * n_classes, [&] {
-        Terms total;
-        for (std::size_t j = 0; j < n_classes; ++j) {
-            const Scoring scoring = is_matrix ? Scoring::of_class : Scoring::binary;
-            total.add(part(ScoredRows{inputs.events(), scoring, j}));
+        std::vector<Terms> of_each(n_classes);
+        if (events.is_matrix) {
+            for_each_class(events, poll_signals,
+                           [&](std::size_t j, const ScoredRows& rows, Poll poll) {
+                               of_each[j] = part(rows, poll);
+                           });
+        } else {
+            of_each[0] = part(ScoredRows{events}, poll_signals);
         }
+        Terms total;
+        for (const Terms& terms : of_each) total.add(terms);
         return total;
     });
 }
@@ -38,11 +44,11 @@ Terms over_classes(const EventInputs& inputs, const Part& part) {
 py::tuple brier_murphy(const py::object& y_true, const py::object& y_proba,
                        const py::object& sample_weight, bool omit_missing,
                        const std::optional<std::vector<double>>& edges, std::size_t n_bins,
-                       bool bias_corrected) {
+                       bool clustered, bool bias_corrected) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    const auto terms = over_classes<MurphyTerms>(inputs, [&](const ScoredRows& rows) {
-        BrierBins bins(Bins(edges ? *edges : equal_count_edges(rows, n_bins, poll_signals)));
-        bins.update(rows, 0, poll_signals);
+    const auto terms = over_classes<MurphyTerms>(inputs, [&](const ScoredRows& rows, Poll poll) {
+        BrierBins bins(Bins(edges ? *edges : edges_by(clustered)(rows, n_bins, poll)));
+        bins.update(rows, 0, poll);
         return murphy_terms(bins, bias_corrected);
     });
     return py::make_tuple(terms.reliability.high, terms.resolution.high, terms.uncertainty.high,
@@ -53,7 +59,7 @@ py::tuple brier_corp(const py::object& y_true, const py::object& y_proba,
                      const py::object& sample_weight, bool omit_missing) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const auto terms = over_classes<CorpTerms>(
-        inputs, [](const ScoredRows& rows) { return corp_terms(rows, poll_signals); });
+        inputs, [](const ScoredRows& rows, Poll poll) { return corp_terms(rows, poll); });
     return py::make_tuple(terms.miscalibration.high, terms.discrimination.high,
                           terms.uncertainty.high);
 }
@@ -89,7 +95,7 @@ py::tuple isotonic(const py::object& y_true, const py::object& y_proba,
 void register_decompositions(py::module_& m) {
     using namespace py::literals;
     m.def("brier_murphy", &brier_murphy, "y_true"_a, "y_proba"_a, "sample_weight"_a,
-          "omit_missing"_a, "edges"_a, "n_bins"_a, "bias_corrected"_a);
+          "omit_missing"_a, "edges"_a, "n_bins"_a, "clustered"_a, "bias_corrected"_a);
     m.def("brier_corp", &brier_corp, "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a);
     m.def("isotonic", &isotonic, "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a,
           "scoring"_a);

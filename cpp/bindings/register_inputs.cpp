@@ -1,4 +1,5 @@
-// What the tests of the inputs need to see, and nobody else: _core._testing.
+// Columns as the core sees them: for what is computed in Python; and, in _core._testing, what the
+// tests of the inputs need to see, and nobody else.
 #include <pybind11/stl.h>
 
 #include <optional>
@@ -26,6 +27,12 @@ py::array_t<double> load_numbers(py::handle value, const char* name, bool by_row
     return out;
 }
 
+py::tuple shape_of(py::handle value) {
+    const Input input = as_column(value, "value", Shape::vector_or_matrix);
+    if (input.is_matrix()) return py::make_tuple(input.size(), input.column().width);
+    return py::make_tuple(input.size());
+}
+
 py::array_t<std::int32_t> load_codes(py::handle value, const char* name) {
     const Input input = as_column(value, name, Shape::vector, Holds::labels);
     py::array_t<std::int32_t> out(static_cast<py::ssize_t>(input.size()));
@@ -40,6 +47,15 @@ Row place(std::size_t row, std::optional<std::size_t> column, std::uint64_t rows
 }
 
 }  // namespace
+
+void register_columns(py::module_& m) {
+    using namespace py::literals;
+    m.def(
+        "numbers",
+        [](py::handle value, const char* name) { return load_numbers(value, name, false); },
+        "value"_a, "name"_a);
+    m.def("shape_of", &shape_of, "value"_a);
+}
 
 void register_inputs(py::module_& m) {
     using namespace py::literals;

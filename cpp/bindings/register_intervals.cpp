@@ -107,6 +107,16 @@ void register_intervals(py::module_& m) {
             },
             "level"_a, "exact"_a, "tail"_a, "normal_quantile"_a)
         .def(
+            "coverage_test",  // (p-value, the least that there is)
+            [](const Intervals& self, std::size_t level, double rate) {
+                (void)level_of(self, level);
+                self.require_weight();
+                const FrequencyTest found = run_standard(
+                    [&] { return frequency_test(self.covered(level), self.weight(), rate); });
+                return py::make_tuple(found.pvalue, found.least_pvalue);
+            },
+            "level"_a, "rate"_a)
+        .def(
             "outside",
             [](const Intervals& self, std::size_t level, bool exact, double tail,
                double normal_quantile) {

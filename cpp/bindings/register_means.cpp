@@ -24,6 +24,15 @@ void update(RiskProfile& self, const EventInputs& inputs) {
 
 void register_means(py::module_& m) {
     using namespace py::literals;
+    m.def(
+        "geometric_deviation",
+        [](const py::object& p, double q_lim, const py::object& sample_weight, bool omit_missing) {
+            const EventInputs inputs(py::none(), p, sample_weight, omit_missing, "p", true);
+            return run_unlocked(inputs.n_values(), [&] {
+                return geometric_deviation(inputs.events(), q_lim, poll_signals);
+            });
+        },
+        "p"_a, "q_lim"_a, "sample_weight"_a, "omit_missing"_a);
     register_accumulator<RiskProfile>(m, "RiskProfile",
                                       "Sums of powers of the probabilities given to what happened.")
         .def(py::init<std::vector<double>, double>(), "powers"_a, "q_lim"_a)

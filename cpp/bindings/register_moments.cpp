@@ -54,12 +54,13 @@ void register_moments(py::module_& m) {
             [](const Moments& self) {
                 py::array_t<double> mean(static_cast<py::ssize_t>(self.width()));
                 py::array_t<double> covariance = matrix_of(self.width(), self.width());
-                // Under the GIL: another thread could add rows meanwhile, and a copy is large.
-                run_standard([&] {
-                    self.mean(mean.mutable_data());
-                    self.covariance(covariance.mutable_data(), nullptr);
+                const Moments still = self;  // rows may be added meanwhile
+                double *const means = mean.mutable_data(), *const to = covariance.mutable_data();
+                run_unlocked(self.width() * self.width(), [&] {
+                    still.mean(means);
+                    still.covariance(to, poll_signals);
                 });
-                return py::make_tuple(mean, covariance, self.count());
+                return py::make_tuple(mean, covariance, still.count());
             },
             "The mean of each feature, their covariance over n - 1, and n.");
     register_state<Vendi>(m, "Vendi", "Products of rows of length 1.")

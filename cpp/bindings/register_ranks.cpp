@@ -16,6 +16,19 @@ namespace {
 
 using Counts = py::array_t<std::int64_t, py::array::c_style>;
 
+// Calls work(i) for each place, on several threads.
+template <class Work>
+void run_by_places(std::size_t n, const Work& work) {
+    constexpr std::size_t chunk = 8192;
+    run_unlocked(n, [&] {
+        for_each_chunk(n, chunk, workers_for(n, 4 * chunk), poll_signals,
+                       [&](std::size_t, std::size_t begin, std::size_t end) {
+                           for (std::size_t i = begin; i < end; ++i) work(i);
+                           return true;
+                       });
+    });
+}
+
 Counts ranks(const py::object& draws, const py::object& truth, const py::object& references,
              std::uint64_t seed, std::uint64_t first_pair, bool omit_missing) {
     const DrawInputs inputs(draws, truth, references, omit_missing);
@@ -46,15 +59,16 @@ Counts break_ties(const Counts& less, const Counts& equal, std::uint64_t seed,
     }
     Counts result({less.shape(0), less.shape(1)});
     const auto dims = static_cast<std::size_t>(less.shape(1));
-    for (std::size_t i = 0; i < static_cast<std::size_t>(less.size()); ++i) {
-        const std::int64_t below = less.data()[i], same = equal.data()[i];
+    const std::int64_t *const below = less.data(), *const same = equal.data();
+    std::int64_t* const to = result.mutable_data();
+    run_by_places(static_cast<std::size_t>(less.size()), [&](std::size_t i) {
         const auto most = static_cast<std::int64_t>(most_draws);
-        if (below < 0 || same < 0 || below > most || same > most - below) {
-            throw py::index_error("counts out of range");
+        if (below[i] < 0 || same[i] < 0 || below[i] > most || same[i] > most - below[i]) {
+            throw InvalidInput("the arrays changed while they were being read");
         }
-        result.mutable_data()[i] = broken_tie(below, same, seed, first_pair + i / dims,
-                                              static_cast<std::uint32_t>(i % dims));
-    }
+        to[i] = broken_tie(below[i], same[i], seed, first_pair + i / dims,
+                           static_cast<std::uint32_t>(i % dims));
+    });
     return result;
 }
 
@@ -69,11 +83,8 @@ py::array_t<double> uniforms(std::size_t n, std::size_t dims, const std::string&
     const Purpose wanted = purpose_from(purpose);
     py::array_t<double> result({n, dims});
     double* const to = result.mutable_data();
-    run_unlocked(n * dims, [&] {
-        for (std::size_t i = 0; i < n * dims; ++i) {
-            to[i] =
-                uniform({seed, first_row + i / dims, static_cast<std::uint32_t>(i % dims), wanted});
-        }
+    run_by_places(n * dims, [&](std::size_t i) {
+        to[i] = uniform({seed, first_row + i / dims, static_cast<std::uint32_t>(i % dims), wanted});
     });
     return result;
 }
@@ -111,8 +122,9 @@ void register_ranks(py::module_& m) {
             "update_ranks",
             [](Ranks& self, const py::object& ranks_given) {
                 const Input input = as_column(ranks_given, "ranks", Shape::vector_or_matrix);
-                update_aside(self, input.size() * input.column().width,
-                             [&](Ranks& batch) { batch.update_ranks(input.column()); });
+                update_aside(self, input.size() * input.column().width, [&](Ranks& batch) {
+                    batch.update_ranks(input.column(), poll_signals);
+                });
             },
             "ranks"_a, "Add pairs of which the ranks are known.")
         .def("counts", counts, "How often each rank was found: a row a dimension.")

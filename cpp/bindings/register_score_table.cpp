@@ -4,9 +4,11 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
+#include "calibrant/joint_test.hpp"
 #include "calibrant/roc.hpp"
 #include "calibrant/score_bounds.hpp"
 #include "calibrant/source_bounds.hpp"
@@ -46,13 +48,14 @@ void register_bounds(py::module_& m) {
              })
         .def(
             "source",
-            [](const ScoreBounds& self, const RiskProfile& model) {
-                SourceBounds source = run_standard([&] { return SourceBounds(self, model); });
+            [](const ScoreBounds& self, const RiskProfile& model, std::uint64_t classes) {
+                SourceBounds source = run_standard(
+                    [&] { return SourceBounds(self, model, static_cast<double>(classes)); });
                 const auto& means = source.means;
                 return py::make_tuple(std::move(source.likely), as_tuple(means[0]),
                                       as_tuple(means[1]), as_tuple(means[2]));
             },
-            "model"_a)
+            "model"_a, "classes"_a)
         .def_property_readonly("certain", &ScoreBounds::certain)
         .def("likely", [](const ScoreBounds& self) { return Reliability(self.likely()); })
         .def("low", [](const ScoreBounds& self) { return as_dict(self.low()); })
@@ -64,9 +67,41 @@ void register_bounds(py::module_& m) {
 void register_score_table(py::module_& m) {
     using namespace py::literals;
     register_bounds(m);
+    py::class_<JointTest> test(m, "JointTest", "Spiegelhalter's test and the KS test together.");
+    test.def_readonly("weight", &JointTest::weight)
+        .def_readonly("hits", &JointTest::hits)
+        .def_readonly("expected", &JointTest::expected)
+        .def_readonly("variance", &JointTest::variance)
+        .def_readonly("spiegelhalter", &JointTest::spiegelhalter)
+        .def_readonly("spiegelhalter_pvalue", &JointTest::spiegelhalter_pvalue)
+        .def_readonly("ks", &JointTest::ks)
+        .def_readonly("ks_pvalue", &JointTest::ks_pvalue)
+        .def_readonly("pvalue", &JointTest::pvalue)
+        .def_readonly("least_pvalue", &JointTest::least_pvalue)
+        .def_readonly("impossible", &JointTest::impossible)
+        .def_property_readonly("groups", [](const JointTest& self) {
+            std::vector<std::tuple<double, double, double>> groups;
+            for (const JointTest::Group& group : self.groups) {
+                groups.emplace_back(group.weight, group.score, group.frequency);
+            }
+            return groups;
+        });
+    m.def("joint_test", held([](const ScoreTable& table) {
+              return run_standard([&] { return joint_test(table); });
+          }),
+          "table"_a);
     m.attr("n_score_cells") = n_score_cells;
     register_accumulator<ScoreTable>(m, "ScoreTable", "Hits and scores per score cell.")
         .def(py::init<>())
+        .def_static(
+            "of_all_pairs",
+            [](double q_lim) {
+                return run_standard([&] { return ScoreTable::of_all_pairs(q_lim); });
+            },
+            "q_lim"_a)
+        .def_property_readonly("of_pairs", &ScoreTable::of_pairs)
+        .def_property_readonly("scores_per_event", &ScoreTable::scores_per_event)
+        .def_property_readonly("q_lim", &ScoreTable::q_lim)
         .def(
             "update",
             [](ScoreTable& self, const py::object& y_true, const py::object& y_proba,
@@ -76,7 +111,7 @@ void register_score_table(py::module_& m) {
                 if (events.y_true == nullptr) {
                     throw py::type_error("y_true must be an array, got None");
                 }
-                const ScoredRows rows = binary_or_top_label(events);
+                const ScoredRows rows = self.rows_of(events);
                 const std::uint64_t rows_before = self.count() + self.omitted();
                 update_aside(self, inputs.n_values(), [&](ScoreTable& batch) {
                     batch.update(rows, rows_before, poll_signals);
@@ -90,11 +125,16 @@ void register_score_table(py::module_& m) {
              [](const ScoreTable& self) { return run_standard([&] { return self.pairs(); }); })
         .def_property_readonly("cells",
                                [](const ScoreTable& self) {
-                                   const auto all = self.filled();
-                                   return std::count_if(
-                                       all.begin(), all.end(),
-                                       [](const ScoreTable::Cell* cell) { return cell->n != 0; });
+                                   std::size_t count = 0;
+                                   const ScoreTable::Cell* last = nullptr;
+                                   for (const ScoreTable::Cell* cell : self.filled()) {
+                                       if (cell->n == 0) continue;
+                                       count += last == nullptr || cell->cell != last->cell;
+                                       last = cell;
+                                   }
+                                   return count;
                                })
+        .def_property_readonly("lists_scores", &ScoreTable::lists_scores)
         .def("roc_auc",
              [](const ScoreTable& self) {
                  return as_tuple(run_standard([&] { return roc_auc(self); }));

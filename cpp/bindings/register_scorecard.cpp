@@ -1,3 +1,4 @@
+#include "calibrant/column.hpp"
 #include "calibrant/order_statistics.hpp"
 #include "calibrant/scorecard.hpp"
 #include "calibrant/tails.hpp"
@@ -60,16 +61,16 @@ py::dict order_rows(const OrderStatistics& found, double normal_quantile) {
     rows["ks_pvalue"] = pvalue(found.ks, brownian_sup_sf);
     rows["kuiper"] = between(found.kuiper);
     rows["kuiper_pvalue"] = pvalue(found.kuiper, brownian_range_sf);
-    const double margin = normal_quantile * found.area_error;
-    const Bounds& area = found.area;
+    const Bounds area = found.area_interval(normal_quantile);
+    std::string reason;
+    rows["auc_is_exact"] = !(found.area.low < found.area.high);
     if (std::isnan(area.value)) {
-        rows["auc"] = Numbers{none, none, none, "there are no pairs of a hit and a miss"};
-    } else if (std::isnan(margin)) {
-        rows["auc"] = Numbers{area.value, none, none, "an interval needs two hits and two misses"};
-    } else {
-        rows["auc"] = Numbers{area.value, std::max(area.low - margin, 0.0),
-                              std::min(area.high + margin, 1.0), ""};
+        reason = "there are no pairs of a hit and a miss";
+    } else if (std::isnan(area.low)) {
+        reason = "too few events: an interval needs two hits and two misses, got " +
+                 number_text(found.hits) + " and " + number_text(found.misses);
     }
+    rows["auc"] = Numbers{area.value, area.low, area.high, reason};
     return rows;
 }
 
@@ -149,6 +150,8 @@ void register_scorecard(py::module_& m) {
             "normal_quantile"_a)
         .def_property_readonly("has_table",
                                [](const Scorecard& self) { return self.table().has_value(); })
+        .def("reliability",
+             [](const Scorecard& self) { return run_standard([&] { return self.reliability(); }); })
         .def("table", [](const Scorecard& self) { return self.table().value(); })
         .def("estimates", &estimates, "confidence_level"_a, "normal_quantile"_a)
         .def(

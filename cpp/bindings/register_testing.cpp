@@ -2,6 +2,7 @@
 #include "calibrant/bytes.hpp"
 #include "calibrant/isa.hpp"
 #include "calibrant/parallel.hpp"
+#include "calibrant/processors.hpp"
 #include "calibrant/score_cells.hpp"
 #include "calibrant/sorted_scores.hpp"
 #include "register.hpp"
@@ -130,6 +131,28 @@ std::size_t sleep_in_chunks(std::size_t chunks, double seconds_per_chunk, std::s
     return done;
 }
 
+// How many workers are in a chunk at the same time, before a minute is over. The first chunk, which
+// one does by itself, is slow, so that help is wanted.
+std::size_t meet(std::size_t workers) {
+    std::vector<std::atomic<bool>> came(workers);
+    std::atomic<std::size_t> present{0};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    run_unlocked(always_unlock, [&] {
+        for_each_chunk(1'000'000, 1, workers, poll_signals,
+                       [&](std::size_t worker, std::size_t begin, std::size_t) {
+                           const std::chrono::milliseconds a_while(1);
+                           if (begin == 0) std::this_thread::sleep_for(a_while);
+                           if (begin > 0 && !came[worker].exchange(true)) ++present;
+                           while (begin > 0 && present < workers) {
+                               if (std::chrono::steady_clock::now() > end) return false;
+                               std::this_thread::sleep_for(a_while);
+                           }
+                           return true;
+                       });
+    });
+    return present;
+}
+
 std::optional<std::size_t> fail_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers,
                                           const std::vector<std::size_t>& bad_rows) {
     const std::size_t failed = run_unlocked(always_unlock, [&] {
@@ -211,6 +234,16 @@ void register_testing(py::module_& m) {
     m.def("set_isa", [](const std::string& wanted) { set_isa(isa_from_name(wanted)); }, "name"_a);
     m.def("visit_rows", &visit_rows, "n"_a, "chunk"_a, "workers"_a);
     m.def("sleep_in_chunks", &sleep_in_chunks, "chunks"_a, "seconds_per_chunk"_a, "workers"_a);
+    m.def("meet", &meet, "workers"_a);
+    m.def("stall_helpers", &detail::stall_helpers, "on"_a);
+    m.def("stalled_helpers", &detail::stalled_helpers);
+    m.def(
+        "processors_of_quota",
+        [](const std::string& root) {
+            const Processors found = processors_of_quota(root);
+            return found.number == std::numeric_limits<int>::max() ? 0 : found.number;
+        },
+        "root"_a);
     m.def("fail_in_chunks", &fail_in_chunks, "n"_a, "chunk"_a, "workers"_a, "bad_rows"_a);
     m.def("throw_in_chunks", &throw_in_chunks, "n"_a, "chunk"_a, "workers"_a, "row"_a, "kind"_a);
     m.def("probe_flush_to_zero", &probe_flush_to_zero, "workers"_a);

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "calibrant/cumulative.hpp"
 #include "calibrant/score_pairs.hpp"
 #include "calibrant/score_walk.hpp"
+#include "calibrant/simulated_tests.hpp"
 #include "calibrant/tails.hpp"
 #include "held.hpp"
 #include "register.hpp"
@@ -31,6 +33,25 @@ void register_walk_tests(py::module_& m, const char* name, TestsOfRows function)
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
 }
 
+// The same with p-values from simulations.
+py::tuple simulated_tests(const py::object& y_true, const py::object& y_proba,
+                          const py::object& sample_weight, bool omit_missing, std::int64_t scoring,
+                          std::uint32_t n_simulations, std::uint64_t seed) {
+    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
+    const ScoredRows rows = scored(inputs, scoring);
+    WalkTests tests;
+    SimulatedWalkTests found{};
+    run_unlocked(rows_worth_unlocking + 1, [&] {
+        tests = walk_tests(rows, poll_signals);
+        found = simulated_walk_tests(rows, {n_simulations, seed}, poll_signals);
+    });
+    return run_standard([&] {
+        return py::make_tuple(py::make_tuple(tests.ks(), found.ks, std::log(found.ks)),
+                              py::make_tuple(tests.kuiper(), found.kuiper, std::log(found.kuiper)),
+                              tests.sigma(), tests.n, tests.omitted);
+    });
+}
+
 // By cells, with limits of the caller's: none where all rows would have to be sorted.
 py::object cell_tests(const py::object& y_true, const py::object& y_proba, bool omit_missing,
                       std::int64_t scoring, bool in_buckets, const WalkLimits& limits) {
@@ -43,7 +64,7 @@ py::object cell_tests(const py::object& y_true, const py::object& y_proba, bool 
             walked = cell_walk_tests(rows, poll_signals, tests, nullptr, limits);
             return;
         }
-        const std::size_t workers = workers_for(rows.size(), chunk_rows(rows));
+        const std::size_t workers = workers_for(rows.size(), limits.rows_per_worker);
         auto buckets = BucketedScores::worth_making(rows, workers);
         if (!buckets) return;
         buckets->fill(rows, poll_signals);
@@ -119,6 +140,8 @@ void register_walks(py::module_& m) {
     using namespace py::literals;
     register_walk_tests(m, "walk_tests", walk_tests);
     register_walk_tests(m, "sorted_walk_tests", sorted_walk_tests);
+    m.def("simulated_walk_tests", &simulated_tests, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "scoring"_a, "n_simulations"_a, "seed"_a);
     m.def(
         "cell_walk_tests",
         [](const py::object& y_true, const py::object& y_proba, bool omit_missing,
@@ -128,6 +151,7 @@ void register_walks(py::module_& m) {
             limits.rows_per_gathered = rows_per_gathered;
             limits.rows_per_sorted = rows_per_sorted;
             limits.rows_per_part = rows_per_part;
+            limits.rows_per_worker = chunk_values;  // for tests: several workers for few rows
             return cell_tests(y_true, y_proba, omit_missing, scoring, in_buckets, limits);
         },
         "y_true"_a, "y_proba"_a, "omit_missing"_a, "scoring"_a, "in_buckets"_a,

@@ -22,7 +22,7 @@ ScoredRows scored(const EventInputs& inputs, std::int64_t scoring) {
     if (scoring < 0) return {events, Scoring::top_label};
     const auto of_class = static_cast<std::size_t>(scoring);
     if (of_class >= events.y_proba.width) throw py::index_error("no such class");
-    return {events, Scoring::of_class, of_class};
+    return rows_of_class(events, of_class);
 }
 
 }  // namespace calibrant::bindings

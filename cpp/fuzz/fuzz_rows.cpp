@@ -136,7 +136,7 @@ void check_events(fuzz::Bytes& in) {
         case 5:
             return add_scored(Spiegelhalter(), rows, scoring, 0.0);
         case 6:
-            return add_scored(Assessment(bins, q_lim), rows, Scoring::pairs, q_lim);
+            return add_scored(Assessment(bins, q_lim, true), rows, Scoring::pairs, q_lim);
         default: {
             const Labelled others(in);
             if (others.rows() != rows.rows()) return;

@@ -72,7 +72,12 @@ void read_results(const Vendi& state) {
 
 void read_results(const PairedScores& state) {
     for (std::size_t term = 0; term < PairedScores::n_terms; ++term)
-        read_each([&] { (void)state.difference(static_cast<PairedScores::Term>(term)); });
+        read_each([&] {
+            (void)state.difference(static_cast<PairedScores::Term>(term));
+            if (state.has_two_rows()) {
+                (void)state.judge(static_cast<PairedScores::Term>(term), 0.95);
+            }
+        });
 }
 
 void read_results(const PredictionSets& state) {

@@ -6,7 +6,6 @@
 
 #include "calibrant/check.hpp"
 #include "calibrant/risk_sums.hpp"
-#include "calibrant/rows_by_group.hpp"
 #include "calibrant/workers.hpp"
 
 namespace calibrant {
@@ -14,6 +13,8 @@ namespace {
 
 // The 64-bit sums of a bin hold this many pairs.
 constexpr std::size_t pairs_before_flush = std::size_t{1} << 22;
+
+constexpr std::uint16_t version_with_table = 2;  // without: 1
 
 // Scores of true pairs wait, by bin, until there are enough for the kernel; all bins together
 // should stay in a second-level cache.
@@ -29,7 +30,7 @@ public:
     AssessmentWorker(const Assessment& parameters, const ScoredRows& rows)
         : rows_(rows),
           block_(rows),
-          nothing_(parameters.empty()),
+          nothing_(parameters.without_table()),
           total_(nothing_),
           weighted_(rows.events.sample_weight != nullptr),
           bins_(block_.most_scores()),
@@ -148,23 +149,44 @@ private:
     alignas(64) std::int64_t high_[block_rows], low_[block_rows];
 };
 
-RiskProfile named_profile(double q_lim) { return {{1.0, 0.0, -2.0 / 3.0}, q_lim}; }
-
-Assessment::Assessment(Bins bins, double q_lim)
+Assessment::Assessment(Bins bins, double q_lim, bool with_table)
     : bins_(std::move(bins)),
       q_lim_(q_lim + 0.0),
-      table_(bins_.size(), Bin{0, {}, {}, named_profile(q_lim)}) {}
+      table_(bins_.size(), Bin{0, {}, {}, named_profile(q_lim)}) {
+    if (with_table) rows_.emplace();
+}
 
 void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
-    update_by_workers<AssessmentWorker>(*this, rows, rows.events, rows_before, poll);
+    if (rows.size() == 0) return;
+    Assessment added = without_table();
+    update_by_workers<AssessmentWorker>(added, rows, rows.events, rows_before, poll);
+    if (rows_) {
+        added.rows_.emplace();
+        added.rows_->update(added.rows_->rows_of(rows.events), rows_before, poll);
+    }
+    merge(added);
 }
 
 PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const RowsByGroup& rows,
                                          Poll poll, const SetAside& aside) {
-    const auto rows_of = [&](const Events& events) {
+    const auto pairs_of = [&](const Events& events) {
         return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
     };
-    return parts_by_workers<AssessmentWorker>(empty, rows, poll, rows_of, aside);
+    std::vector<std::uint8_t> is_aside(rows.together().groups());
+    const SetAside bins_aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+        return (is_aside[of.group] = aside && aside(memory, of)) != 0;
+    };
+    auto result =
+        parts_by_workers<AssessmentWorker>(empty.without_table(), rows, poll, pairs_of, bins_aside);
+    if (!empty.rows_) return result;
+    const SetAside tables_aside = [&](const RowsByGroup::Memory&, const RowsOfGroup& of) {
+        return is_aside[of.group] != 0;
+    };
+    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.rows_, rows, poll, tables_aside);
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        if (result[i]) result[i]->rows_.emplace(std::move(*tables[i]));
+    }
+    return result;
 }
 
 void Assessment::merge(const Assessment& other) {
@@ -181,11 +203,15 @@ void Assessment::merge(const Assessment& other) {
                            std::to_string(other.scores_per_event_) + " after " +
                            std::to_string(scores_per_event_));
     }
+    if (rows_.has_value() != other.rows_.has_value()) {
+        throw std::invalid_argument("cannot merge Assessments of which only one keeps its rows");
+    }
     if (n_ == 0 && omitted_ == 0) {
         *this = other;
         return;
     }
-    Assessment merged = *this;
+    Assessment merged = without_table();
+    merged.table_ = table_;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
     merged.scores_per_event_ = std::max(scores_per_event_, other.scores_per_event_);
@@ -197,6 +223,8 @@ void Assessment::merge(const Assessment& other) {
         bin.scores.merge(from.scores);
         bin.model.merge(from.model);
     }
+    if (rows_) rows_->merge(*other.rows_);  // all or nothing, and the last to fail
+    merged.rows_ = std::move(rows_);
     *this = std::move(merged);
 }
 
@@ -219,14 +247,17 @@ std::string Assessment::to_bytes() const {
         bin.scores.write(out);
         bin.model.write(out);
     }
-    return seal(kind, 1, out);
+    if (rows_) out.raw(rows_->to_bytes());
+    return seal(kind, rows_ ? version_with_table : 1, out);
 }
 
 Assessment Assessment::from_bytes(std::string_view bytes) {
-    Reader in = open(bytes, kind, 1);
+    Reader in = open(bytes, kind, version_with_table);
+    const bool with_table = in.version() == version_with_table;
     const double q_lim = in.f64();
     Bins bins = Bins::read(in);
-    Assessment result = make_from_state([&] { return Assessment(std::move(bins), q_lim); });
+    Assessment result =
+        make_from_state([&] { return Assessment(std::move(bins), q_lim, with_table); });
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     result.scores_per_event_ = in.u64();
@@ -248,6 +279,13 @@ Assessment Assessment::from_bytes(std::string_view bytes) {
             rest.subtract(*part);
             possible = possible && part->value().high >= 0.0 && rest.value().high >= 0.0;
         }
+    }
+    if (with_table) {
+        result.rows_ = ScoreTable::from_bytes(in.raw(in.remaining()));
+        possible = possible && result.rows_->count() == result.n_ &&
+                   result.rows_->omitted() == result.omitted_ && !result.rows_->of_pairs() &&
+                   std::max<std::uint64_t>(result.rows_->columns(), 2) ==
+                       std::max<std::uint64_t>(result.scores_per_event_, 2);
     }
     in.finish();
     std::uint64_t expected = 0;

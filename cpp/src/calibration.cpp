@@ -24,43 +24,48 @@ ExactSum excess(const Reliability::Bin& bin) {
 
 double gap(const Reliability::Bin& bin) { return mean(excess(bin), bin.weight); }
 
+ExactSum of_weight(const ExactSum& weight, double x) {
+    ExactSum factor;
+    factor.add(x);
+    return weight * factor;
+}
+
+[[noreturn]] void refuse_weightless(std::uint64_t n) {
+    throw InvalidInput(n == 0 ? "a calibration error needs at least one row, got none"
+                              : "a calibration error needs a row with positive weight, all " +
+                                    std::to_string(n) + " have weight 0");
+}
+
+void merge_bin(Reliability::Bin& bin, const Reliability::Bin& from) {
+    bin.n = checked_add(bin.n, from.n);
+    bin.weight.merge(from.weight);
+    bin.hits.merge(from.hits);
+    bin.scores.merge(from.scores);
+}
+
 }  // namespace
 
-// One thread's share of an update. Unweighted rows are counted in plain integers, a score as
-// its multiples of 2^-40 and of 2^-80.
-class ReliabilityWorker {
+// Sums of blocks of rows over cells: the bins of one table, or of several. Unweighted rows are
+// counted in plain integers, a score as its multiples of 2^-40 and of 2^-80.
+class CellTally {
 public:
-    ReliabilityWorker(const Reliability& parameters, const ScoredRows& rows)
-        : rows_(rows),
-          block_(rows),
-          total_(parameters.empty()),
-          counts_(total_.bins_.size()),
-          score_sums_(total_.bins_.size()) {}
+    explicit CellTally(std::size_t n_cells)
+        : cells_(n_cells), counts_(n_cells), score_sums_(n_cells) {}
 
-    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        return load_each(block_, rows_, begin, end, [&](std::size_t) {
-            total_.n_ += block_.n();
-            total_.omitted_ += block_.omitted();
-            total_.bins_.locate(block_.score(), block_.n(), bins_);
-            if (rows_.events.sample_weight != nullptr) {
-                add_weighted();
-            } else {
-                add_unweighted();
-            }
-        });
+    // The cell of each row of the block.
+    void add(const ScoredBlock& block, bool weighted, const std::uint32_t* cell) {
+        if (weighted) {
+            add_weighted(block, cell);
+        } else {
+            add_unweighted(block, cell);
+        }
     }
 
-    void finish_into(Reliability& result) {
+    // All of it; the tally is empty afterwards.
+    [[nodiscard]] std::vector<Reliability::Bin> take() {
         flush();
-        for (std::size_t k = 0; k < score_sums_.size(); ++k) {
-            Reliability::Bin& bin = total_.table_[k];
-            score_sums_[k].add_to(bin.scores);
-        }
-        if (result.n_ == 0 && result.omitted_ == 0) {
-            result = std::move(total_);
-        } else {
-            result.merge(total_);
-        }
+        for (std::size_t k = 0; k < cells_.size(); ++k) score_sums_[k].add_to(cells_[k].scores);
+        return std::move(cells_);
     }
 
 private:
@@ -69,31 +74,29 @@ private:
         std::int64_t score_high = 0, score_low = 0;
     };
 
-    void add_unweighted() {
-        const bool tiny = kernels().split(block_.score(), block_.n(), high_, low_);
-        for (std::size_t i = 0; i < block_.n(); ++i) {
-            Counts& counts = counts_[bins_[i]];
-            counts.rows += 1 + (static_cast<std::uint64_t>(block_.hit()[i]) << 32);
+    void add_unweighted(const ScoredBlock& block, const std::uint32_t* cell) {
+        const bool tiny = kernels().split(block.score(), block.n(), high_, low_);
+        for (std::size_t i = 0; i < block.n(); ++i) {
+            Counts& counts = counts_[cell[i]];
+            counts.rows += 1 + (static_cast<std::uint64_t>(block.hit()[i]) << 32);
             counts.score_high += high_[i];
             counts.score_low += low_[i];
         }
-        for (std::size_t i = 0; tiny && i < block_.n(); ++i) {
-            if (block_.score()[i] < least_gridded) {
-                total_.table_[bins_[i]].scores.add(block_.score()[i]);
-            }
+        for (std::size_t i = 0; tiny && i < block.n(); ++i) {
+            if (block.score()[i] < least_gridded) cells_[cell[i]].scores.add(block.score()[i]);
         }
-        rows_since_flush_ += block_.n();
+        rows_since_flush_ += block.n();
         if (rows_since_flush_ >= rows_before_flush) flush();
     }
 
-    void add_weighted() {
-        for (std::size_t i = 0; i < block_.n(); ++i) {
-            const double weight = block_.weight()[i];
-            Reliability::Bin& bin = total_.table_[bins_[i]];
+    void add_weighted(const ScoredBlock& block, const std::uint32_t* cell) {
+        for (std::size_t i = 0; i < block.n(); ++i) {
+            const double weight = block.weight()[i];
+            Reliability::Bin& bin = cells_[cell[i]];
             ++bin.n;
             bin.weight.add(weight);
-            if (block_.hit()[i] != 0) bin.hits.add(weight);
-            bin.scores.add_product(weight, block_.score()[i]);
+            if (block.hit()[i] != 0) bin.hits.add(weight);
+            bin.scores.add_product(weight, block.score()[i]);
         }
     }
 
@@ -102,7 +105,7 @@ private:
             Counts& counts = counts_[k];
             if (counts.rows == 0) continue;
             const std::uint64_t n = counts.rows & 0xFFFFFFFF;
-            Reliability::Bin& bin = total_.table_[k];
+            Reliability::Bin& bin = cells_[k];
             bin.n += n;
             bin.weight.add(static_cast<Int128>(n), 0);
             bin.hits.add(static_cast<Int128>(counts.rows >> 32), 0);
@@ -112,14 +115,93 @@ private:
         rows_since_flush_ = 0;
     }
 
-    const ScoredRows& rows_;
-    ScoredBlock block_;
-    Reliability total_;
+    std::vector<Reliability::Bin> cells_;
     std::vector<Counts> counts_;
     std::vector<FixedSum<80>> score_sums_;
     std::size_t rows_since_flush_ = 0;
-    std::uint32_t bins_[block_rows];
     alignas(64) std::int64_t high_[block_rows], low_[block_rows];
+};
+
+// One thread's share of an update.
+class ReliabilityWorker {
+public:
+    ReliabilityWorker(const Reliability& parameters, const ScoredRows& rows)
+        : rows_(rows), block_(rows), bins_(parameters.bins_), tally_(bins_.size()) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        return load_each(block_, rows_, begin, end, [&](std::size_t) {
+            omitted_ += block_.omitted();
+            bins_.locate(block_.score(), block_.n(), cell_);
+            tally_.add(block_, rows_.events.sample_weight != nullptr, cell_);
+        });
+    }
+
+    void finish_into(Reliability& result) {
+        result.merge(Reliability(bins_, tally_.take(), omitted_));
+    }
+
+private:
+    const ScoredRows& rows_;
+    ScoredBlock block_;
+    Bins bins_;
+    CellTally tally_;
+    std::uint64_t omitted_ = 0;
+    std::uint32_t cell_[block_rows];
+};
+
+// The tables of several labels, one after the other.
+struct LabelCells {
+    std::vector<Reliability::Bin> cells;
+    std::uint64_t omitted = 0;
+};
+
+struct LabelledRows {
+    const ScoredRows& rows;
+    const PredictedLabels& labels;
+    const std::vector<Bins>& bins;  // of all labels, or of each
+    std::vector<std::size_t> first_cell;
+};
+
+class LabelWorker {
+public:
+    LabelWorker(const LabelCells&, const LabelledRows& source)
+        : source_(source), block_(source.rows), tally_(source.first_cell.back()) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        return load_each(block_, source_.rows, begin, end, [&](std::size_t row) {
+            omitted_ += block_.omitted();
+            find_cells(source_.labels.of_block(block_, row, label_));
+            tally_.add(block_, source_.rows.events.sample_weight != nullptr, cell_);
+        });
+    }
+
+    void finish_into(LabelCells& result) {
+        std::vector<Reliability::Bin> mine = tally_.take();
+        result.omitted = checked_add(result.omitted, omitted_);
+        if (result.cells.empty()) {
+            result.cells = std::move(mine);
+            return;
+        }
+        for (std::size_t k = 0; k < mine.size(); ++k) merge_bin(result.cells[k], mine[k]);
+    }
+
+private:
+    void find_cells(const std::int32_t* label) {
+        const bool shared = source_.bins.size() == 1;
+        if (shared) source_.bins[0].locate(block_.score(), block_.n(), cell_);
+        for (std::size_t i = 0; i < block_.n(); ++i) {
+            const auto of = static_cast<std::size_t>(label[i]);
+            if (!shared) source_.bins[of].locate(block_.score() + i, 1, cell_ + i);
+            cell_[i] += static_cast<std::uint32_t>(source_.first_cell[of]);
+        }
+    }
+
+    const LabelledRows& source_;
+    ScoredBlock block_;
+    CellTally tally_;
+    std::uint64_t omitted_ = 0;
+    std::int32_t label_[block_rows];
+    std::uint32_t cell_[block_rows];
 };
 
 Reliability::Reliability(Bins bins) : bins_(std::move(bins)), table_(bins_.size()) {}
@@ -146,26 +228,20 @@ void Reliability::merge(const Reliability& other) {
     Reliability merged = *this;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);
-    for (std::size_t k = 0; k < table_.size(); ++k) {
-        Bin& bin = merged.table_[k];
-        const Bin& from = other.table_[k];
-        bin.n = checked_add(bin.n, from.n);
-        bin.weight.merge(from.weight);
-        bin.hits.merge(from.hits);
-        bin.scores.merge(from.scores);
-    }
+    for (std::size_t k = 0; k < table_.size(); ++k) merge_bin(merged.table_[k], other.table_[k]);
     *this = std::move(merged);
 }
 
 ExactSum Reliability::total_weight() const {
     ExactSum weight;
     for (const Bin& bin : table_) weight.merge(bin.weight);
-    if (weight.is_zero()) {
-        throw InvalidInput(n_ == 0 ? "a calibration error needs at least one row, got none"
-                                   : "a calibration error needs a row with positive weight, all " +
-                                         std::to_string(n_) + " have weight 0");
-    }
+    if (weight.is_zero()) refuse_weightless(n_);
     return weight;
+}
+
+double Reliability::error(GapNorm norm, bool debiased) const {
+    if (norm == GapNorm::mean) return mean_gap();
+    return norm == GapNorm::largest ? largest_gap() : root_mean_square_gap(debiased);
 }
 
 double Reliability::mean_gap() const {
@@ -205,6 +281,99 @@ double Reliability::largest_gap() const {
     }
     return largest;
 }
+
+const std::int32_t* PredictedLabels::of_block(const ScoredBlock& block, std::size_t row,
+                                              std::int32_t* room) const {
+    if (of_row_ != nullptr) return of_row_ + row;
+    block.find_top_labels(room);
+    return room;
+}
+
+std::vector<std::vector<double>> edges_of_labels(const ScoredRows& rows,
+                                                 const PredictedLabels& labels, std::size_t n_bins,
+                                                 EdgesOfLabel find, Poll poll) {
+    struct OfLabel {
+        std::vector<double> score, weight;
+    };
+    const bool weighted = rows.events.sample_weight != nullptr;
+    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    std::vector<std::vector<OfLabel>> found(workers, std::vector<OfLabel>(labels.size()));
+    for_each_block(rows, workers, poll,
+                   [&](std::size_t worker, std::size_t row, const ScoredBlock& block) {
+                       std::int32_t room[block_rows];
+                       const std::int32_t* const label = labels.of_block(block, row, room);
+                       for (std::size_t i = 0; i < block.n(); ++i) {
+                           OfLabel& mine = found[worker][static_cast<std::size_t>(label[i])];
+                           mine.score.push_back(block.score()[i]);
+                           if (weighted) mine.weight.push_back(block.weight()[i]);
+                       }
+                   });
+    std::vector<std::vector<double>> edges;
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        OfLabel& all = found[0][j];
+        for (std::size_t worker = 1; worker < workers; ++worker) {
+            OfLabel& more = found[worker][j];
+            all.score.insert(all.score.end(), more.score.begin(), more.score.end());
+            all.weight.insert(all.weight.end(), more.weight.begin(), more.weight.end());
+            more = {};
+        }
+        // Edges do not depend on what happened.
+        const std::vector<std::int8_t> hit(all.score.size());
+        const Column y_true = side_by_side(hit.data(), hit.size(), 1, Dtype::int8);
+        const Column weight = side_by_side(all.weight.data(), hit.size(), 1, Dtype::float64);
+        Events events;
+        events.y_true = &y_true;
+        events.y_proba = side_by_side(all.score.data(), hit.size(), 1, Dtype::float64);
+        if (weighted) events.sample_weight = &weight;
+        edges.push_back(find(ScoredRows{events}, n_bins, poll));
+        all = {};
+    }
+    return edges;
+}
+
+LabelErrors label_errors(const ScoredRows& rows, const PredictedLabels& labels,
+                         const std::vector<Bins>& bins, GapNorm norm, bool debiased, Poll poll) {
+    LabelledRows source{rows, labels, bins, {0}};
+    const auto bins_of = [&](std::size_t j) -> const Bins& {
+        return bins[bins.size() == 1 ? 0 : j];
+    };
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        source.first_cell.push_back(source.first_cell.back() + bins_of(j).size());
+    }
+    if (source.first_cell.back() > most_bins) {
+        throw InvalidInput("n_bins times the number of labels must be at most " +
+                           std::to_string(most_bins) + ", got " +
+                           std::to_string(source.first_cell.back()));
+    }
+    LabelCells sums;
+    update_by_workers<LabelWorker>(sums, source, rows.events, 0, poll);
+    LabelErrors result;
+    std::uint64_t n = 0;
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        const auto begin = sums.cells.begin() + static_cast<std::ptrdiff_t>(source.first_cell[j]);
+        const auto end = sums.cells.begin() + static_cast<std::ptrdiff_t>(source.first_cell[j + 1]);
+        const Reliability table(bins_of(j), {begin, end}, 0);
+        n += table.count();
+        ExactSum weight;
+        for (const Reliability::Bin& bin : table.table()) weight.merge(bin.weight);
+        if (weight.is_zero()) continue;
+        const double error = table.error(norm, debiased);
+        ++result.labels;
+        result.sum.add(error);
+        result.weighted_sum.merge(of_weight(weight, error));
+        result.weight.merge(weight);
+    }
+    if (result.labels == 0) refuse_weightless(n);
+    return result;
+}
+
+double LabelErrors::macro() const {
+    ExactSum number;
+    number.add(static_cast<Int128>(labels), 0);
+    return mean(sum, number);
+}
+
+double LabelErrors::weighted() const { return mean(weighted_sum, weight); }
 
 std::string Reliability::to_bytes() const {
     Writer out;

@@ -62,11 +62,14 @@ void sort_by_cells(std::size_t n, double least, double largest, Poll poll, Make 
     }
     using Record = decltype(make(std::size_t{0}));
     const ValueCells cells(least, largest, n);
-    const std::size_t parts = workers_for(n, std::size_t{1} << 16);
-    const std::size_t rows_of_part = (n + parts - 1) / parts;
+    const std::size_t workers = workers_for(n, std::size_t{1} << 16);
+    // More than workers, so that none waits long for another; but each has a count of all cells.
+    const std::size_t most_parts = workers == 1 ? 1 : std::max<std::size_t>(workers, 8);
+    const std::size_t rows_of_part = std::max<std::size_t>((n + most_parts - 1) / most_parts, 1);
+    const std::size_t parts = std::max<std::size_t>((n + rows_of_part - 1) / rows_of_part, 1);
     // ends[part * cells + cell]: first the rows, then where the next of them goes.
     std::vector<Count> ends(parts * cells.size());
-    for_each_chunk(n, rows_of_part, parts, poll,
+    for_each_chunk(n, rows_of_part, workers, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        Count* const counts = &ends[begin / rows_of_part * cells.size()];
                        for (std::size_t i = begin; i < end; ++i) ++counts[cells.of(value(make(i)))];
@@ -82,7 +85,7 @@ void sort_by_cells(std::size_t n, double least, double largest, Poll poll, Make 
         }
     }
     const std::unique_ptr<Record[]> records(new Record[n]);
-    for_each_chunk(n, rows_of_part, parts, poll,
+    for_each_chunk(n, rows_of_part, workers, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        Count* const places = &ends[begin / rows_of_part * cells.size()];
                        for (std::size_t i = begin; i < end; ++i) {

@@ -2,12 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
+#include "calibrant/binomial.hpp"
 #include "calibrant/check.hpp"
 #include "calibrant/double_double.hpp"
+#include "calibrant/elementary.hpp"
+#include "calibrant/gamma_tail.hpp"
 #include "calibrant/scores.hpp"
+#include "calibrant/student.hpp"
+#include "calibrant/tails.hpp"
 #include "calibrant/workers.hpp"
 #include "score_terms.hpp"
 
@@ -29,6 +36,38 @@ public:
 
     [[nodiscard]] bool gave_zero(std::size_t i) const { return q_[i] == 0.0; }
 
+    // For one column: the log terms had the other label been the right one, one double each.
+    void find_other_logs(double q_lim) {
+        for (std::size_t i = 0; i < block.n; ++i) other_label_[i] = 1 - block.label[i];
+        // Checked already.
+        (void)kernels().int32_labels.true_class(block.p.data(), other_label_, block.n, q_lim,
+                                                other_q_);
+        other_zeros = kernels().logs(other_q_, block.n, other_log, other_low_);
+        for (std::size_t i = 0; i < block.n; ++i) other_log[i] += other_low_[i];
+    }
+    [[nodiscard]] bool would_give_zero(std::size_t i) const { return other_q_[i] == 0.0; }
+
+    // For several, class by class: the probabilities, and the logarithms of the clipped ones; that
+    // of 0 is 0. Returns how many are 0.
+    [[nodiscard]] std::size_t find_class_logs(double q_lim) {
+        const std::size_t n = block.n * width_;
+        by_class.resize(block.p.size());
+        class_log.resize(block.p.size());
+        for (std::size_t i = 0; i < block.n; ++i) {
+            for (std::size_t k = 0; k < width_; ++k) {
+                by_class[k * block.n + i] = block.p[i * width_ + k];
+            }
+        }
+        std::size_t zeros = 0;
+        for (std::size_t i = 0; i < n; i += block_rows) {
+            const std::size_t count = std::min(block_rows, n - i);
+            (void)kernels().clip(&by_class[i], count, q_lim, other_q_);
+            zeros += kernels().logs(other_q_, count, &class_log[i], other_low_);
+            for (std::size_t j = 0; j < count; ++j) class_log[i + j] += other_low_[j];
+        }
+        return zeros;
+    }
+
     // Spherical is the last to be asked for, as ScoreTerms says.
     void find(PairedScores::Term term) {
         switch (term) {
@@ -48,15 +87,20 @@ public:
 
     OutcomeBlock block;
     alignas(64) double high[block_rows], low[block_rows];
+    alignas(64) double other_log[block_rows];
+    std::size_t other_zeros = 0;
+    std::vector<double> by_class, class_log;
 
 private:
     void find_hits() {
-        for (std::size_t i = 0; i < block.n; ++i) {
-            low[i] = 0.0;
-            if (width_ == 0) {
-                high[i] = (block.p[i] >= 0.5) == (block.label[i] == 1) ? 1.0 : 0.0;
-                continue;
+        std::fill_n(low, block.n, 0.0);
+        if (width_ == 0) {
+            for (std::size_t i = 0; i < block.n; ++i) {
+                high[i] = static_cast<double>((block.p[i] >= 0.5) == (block.label[i] == 1));
             }
+            return;
+        }
+        for (std::size_t i = 0; i < block.n; ++i) {
             const double* const values = &block.p[i * width_];
             const double* const top = std::max_element(values, values + width_);
             high[i] = top - values == block.label[i] ? 1.0 : 0.0;
@@ -66,6 +110,8 @@ private:
     ScoreTerms terms_;
     std::size_t width_;
     alignas(64) double q_[block_rows];
+    alignas(64) double other_q_[block_rows], other_low_[block_rows];
+    alignas(64) std::int32_t other_label_[block_rows];
 };
 
 }  // namespace
@@ -78,7 +124,8 @@ public:
           first_(rows.first),
           second_(rows.second),
           total_(parameters.empty()),
-          weighted_(rows.first.sample_weight != nullptr) {
+          weighted_(rows.first.sample_weight != nullptr),
+          width_(rows.first.is_matrix ? rows.first.y_proba.width : 0) {
         total_.columns_ = columns_of(rows.first);
     }
 
@@ -112,11 +159,20 @@ private:
             total_.weight_.add(static_cast<Int128>(n_), 0);
         }
         count_zeros();
-        // Hits before spherical terms, which may scale the block.
-        for (const auto term : {PairedScores::brier, PairedScores::log_score, PairedScores::hit,
-                                PairedScores::spherical}) {
-            add_term(term);
+        // Spherical terms last: they may scale the block.
+        add_term(PairedScores::brier);
+        add_term(PairedScores::log_score);
+        if (width_ == 0) {
+            find_even_moments_of_two();
+        } else {
+            find_even_moments();
         }
+        for (std::size_t i = 0; i < PairedScores::n_even; ++i) {
+            add(total_.variances_[i], moments_.variance[i]);
+            add(total_.thirds_[i], moments_.third[i]);
+        }
+        add_term(PairedScores::hit);
+        add_term(PairedScores::spherical);
     }
 
     void count_zeros() {
@@ -141,6 +197,54 @@ private:
         add(total_.squares_[term], square_);
     }
 
+    // After the log terms, whose differences are in high_ and low_.
+    void find_even_moments_of_two() {
+        first_.find_other_logs(total_.q_lim_);
+        second_.find_other_logs(total_.q_lim_);
+        for (std::size_t i = 0; i < n_; ++i) {
+            high_[i] += low_[i];
+            low_[i] = first_.other_log[i] - second_.other_log[i];
+        }
+        if (first_.other_zeros + second_.other_zeros != 0) {
+            for (std::size_t i = 0; i < n_; ++i) {
+                const bool one = first_.would_give_zero(i), other = second_.would_give_zero(i);
+                if (!one && !other) continue;
+                low_[i] = 0.0;
+                if (one != other) count_unbounded(i);
+            }
+        }
+        kernels().scores.even_moments_of_two(first_.block.p.data(), second_.block.p.data(), high_,
+                                             low_, n_, &moments_);
+    }
+
+    void find_even_moments() {
+        const std::size_t zeros = first_.find_class_logs(total_.q_lim_);
+        if (second_.find_class_logs(total_.q_lim_) + zeros != 0) {
+            for (std::size_t i = 0; i < n_; ++i) look_for_zeros(i);
+        }
+        kernels().scores.even_moments_of_classes(first_.by_class.data(), second_.by_class.data(),
+                                                 first_.class_log.data(), second_.class_log.data(),
+                                                 n_, width_, &moments_);
+    }
+
+    // q_lim is 0. Logarithms of 0 do not count in the moments.
+    void look_for_zeros(std::size_t row) {
+        bool unbounded = false;
+        for (std::size_t k = 0; k < width_; ++k) {
+            const std::size_t at = k * n_ + row;
+            const bool one = first_.by_class[at] == 0.0, other = second_.by_class[at] == 0.0;
+            if (!one && !other) continue;
+            first_.class_log[at] = second_.class_log[at] = 0.0;
+            const bool happened = static_cast<std::int32_t>(k) == first_.block.label[row];
+            unbounded |= one != other && !happened;
+        }
+        if (unbounded) count_unbounded(row);
+    }
+
+    void count_unbounded(std::size_t row) {
+        if (!weighted_ || first_.block.weight[row] != 0.0) ++total_.unbounded_;
+    }
+
     void add(ExactSum& sum, const double* values) {
         if (weighted_) {
             sum.add_products(first_.block.weight, values, n_);
@@ -153,8 +257,10 @@ private:
     ModelTerms first_, second_;
     PairedScores total_;
     bool weighted_;
+    std::size_t width_;  // 0 for one column
     std::size_t n_ = 0;
     alignas(64) double high_[block_rows], low_[block_rows], square_[block_rows];
+    EvenMoments moments_;
 };
 
 PairedScores::PairedScores(double q_lim) : q_lim_(q_lim + 0.0) {
@@ -207,6 +313,11 @@ void PairedScores::merge(const PairedScores& other) {
         merged.sums_[i].merge(other.sums_[i]);
         merged.squares_[i].merge(other.squares_[i]);
     }
+    merged.unbounded_ = checked_add(unbounded_, other.unbounded_);
+    for (std::size_t i = 0; i < n_even; ++i) {
+        merged.variances_[i].merge(other.variances_[i]);
+        merged.thirds_[i].merge(other.thirds_[i]);
+    }
     *this = std::move(merged);
 }
 
@@ -226,6 +337,83 @@ PairedScores::Difference PairedScores::difference(Term term) const {
     return {sign * mean(sums_[term], weight_) + 0.0, standard_error};
 }
 
+namespace {
+
+// The sign test of `rows`, of which one model was right in sum more than the other.
+double sign_pvalue(double sum, double rows) {
+    constexpr double many = 0x1p30;
+    // Not below 0 for what rows can sum to; a forged state may say anything.
+    const double less = std::max(std::ceil(0.5 * (rows - std::fabs(sum)) - 0x1p-20), 0.0);
+    const double all = std::floor(rows + 0x1p-20);
+    if (!(2.0 * less < all)) return 1.0;
+    if (all > many) return normal_two_sided(sum / std::sqrt(rows));
+    const Binomial law{static_cast<std::int64_t>(all), 1, 2};
+    return std::min(1.0, 2.0 * exp(law.log_cdf(static_cast<std::int64_t>(less))));
+}
+
+}  // namespace
+
+bool PairedScores::has_two_rows() const { return weight_.to_double() >= 2.0; }
+
+PairedScores::Judgement PairedScores::judge(Term term, double level) const {
+    const Difference found = difference(term);
+    const double weight = weight_.to_double();
+    const double sum = found.mean * weight;
+    double even = 1.0, below = 2.0, above = 2.0;  // of hits
+    bool few_events = false;
+    if (term == hit) {
+        if (variances_[brier].is_zero() && squares_[hit].is_zero()) return {1.0, 0.0, 0.0, false};
+        even = sign_pvalue(sum, squares_[hit].to_double());
+    } else {
+        const double sign = term == log_score ? -1.0 : 1.0;
+        const double variance = variances_[term].to_double();
+        const double third = sign * thirds_[term].to_double();
+        if (variance == 0.0 && squares_[term].is_zero()) return {1.0, 0.0, 0.0, false};
+        const double jump = variance > 0.0 ? third / variance : 0.0;
+        even = variance > 0.0 ? tails_of_events(sum, variance, third).two_sided() : 1.0;
+        // The chance of such a likelihood ratio is at most its inverse if the loser is right.
+        if (term == log_score && unbounded_ != 0) {
+            even = std::max(even, std::min(1.0, 2.0 * exp(-std::fabs(sum))));
+        }
+        below = above = 4.0 * variance / weight;
+        (jump < 0.0 ? below : above) = 4.0 * std::max(jump * jump, variance / weight);
+        few_events = 2.0 * exp(-(variance / jump / jump)) > 1.0 - level;
+    }
+    const double spread = found.standard_error * weight;
+    const auto error = [&](double jumps) {
+        return std::sqrt((spread * spread + jumps) * (weight / (weight - 1.0))) / weight;
+    };
+    const double towards_0 = error(found.mean > 0.0 ? below : above);
+    const double pvalue = std::max(even, student_two_sided(found.mean / towards_0, weight - 1.0));
+    const double quantile = student_quantile(1.0 - level, weight - 1.0);
+    double low = found.mean - quantile * error(below);
+    double high = found.mean + quantile * error(above);
+    if (even > 1.0 - level) {
+        low = std::min(low, 0.0);
+        high = std::max(high, 0.0);
+    }
+    if (term != log_score) {
+        const double most = term == brier && columns_ > 1 ? 2.0 : 1.0;
+        low = std::max(low, -most);
+        high = std::min(high, most);
+    }
+    return {pvalue, low, high, few_events && pvalue > 1.0 - level};
+}
+
+std::vector<double> holm(const std::vector<double>& pvalues) {
+    std::vector<std::size_t> order(pvalues.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return pvalues[i]; });
+    std::vector<double> adjusted(pvalues.size());
+    double largest = 0.0;
+    for (std::size_t rank = 0; rank < order.size(); ++rank) {
+        const auto tests = static_cast<double>(order.size() - rank);
+        largest = std::max(largest, std::min(1.0, tests * pvalues[order[rank]]));
+        adjusted[order[rank]] = largest;
+    }
+    return adjusted;
+}
+
 std::string PairedScores::to_bytes() const {
     Writer out;
     out.f64(q_lim_);
@@ -238,11 +426,21 @@ std::string PairedScores::to_bytes() const {
         sums_[i].write(out);
         squares_[i].write(out);
     }
-    return seal(kind, 1, out);
+    out.u64(unbounded_);
+    for (std::size_t i = 0; i < n_even; ++i) {
+        variances_[i].write(out);
+        thirds_[i].write(out);
+    }
+    return seal(kind, 2, out);
 }
 
 PairedScores PairedScores::from_bytes(std::string_view bytes) {
-    Reader in = open(bytes, kind, 1);
+    Reader in = open(bytes, kind, 2);
+    if (in.version() < 2) {
+        throw CorruptState(
+            "PairedScores of payload version 1, which no release wrote, lack what a judgement "
+            "needs; gather the rows again");
+    }
     const double q_lim = in.f64();
     if (std::signbit(q_lim) || !(q_lim < 0.5)) {
         throw CorruptState("malformed state: q_lim is out of range");
@@ -264,6 +462,15 @@ PairedScores PairedScores::from_bytes(std::string_view bytes) {
         possible = possible && result.squares_[i].value().high >= 0.0 &&
                    (!result.weight_.is_zero() ||
                     (result.sums_[i].is_zero() && result.squares_[i].is_zero()));
+    }
+    result.unbounded_ = in.u64();
+    possible = possible && result.unbounded_ <= result.n_;
+    for (std::size_t i = 0; i < n_even; ++i) {
+        result.variances_[i] = ExactSum::read(in);
+        result.thirds_[i] = ExactSum::read(in);
+        possible = possible && result.variances_[i].value().high >= 0.0 &&
+                   (!result.variances_[i].is_zero() || result.thirds_[i].is_zero()) &&
+                   (!result.weight_.is_zero() || result.variances_[i].is_zero());
     }
     in.finish();
     if (!possible) throw CorruptState("malformed state: counts and sums of PairedScores disagree");

@@ -247,7 +247,8 @@ Ahead next_block(const Events& events, std::size_t begin) {
 
 void refuse_events(const Events& events, std::size_t begin, std::size_t end,
                    std::uint64_t rows_before) {
-    std::vector<double> values(events.y_proba.width);
+    const Column& y_proba = events.whole != nullptr ? *events.whole : events.y_proba;
+    std::vector<double> values(y_proba.width);
     for (std::size_t row = begin; row < end; ++row) {
         const Row where{row, std::nullopt, rows_before, events.may_be_omitted};
         std::int32_t label = 0;
@@ -257,13 +258,13 @@ void refuse_events(const Events& events, std::size_t begin, std::size_t end,
             (label < 0 || static_cast<std::size_t>(label) >= events.n_classes())) {
             refuse_label("y_true", *events.y_true, where, events.n_classes());
         }
-        load_row(events.y_proba, row, values.data());
+        load_row(y_proba, row, values.data());
         for (std::size_t j = 0; j < values.size(); ++j) {
             const double p = values[j];
             if (is_probability(p) || (std::isnan(p) && events.omit_missing)) continue;
             Row place = where;
             if (events.is_matrix) place.column = j;
-            refuse_probability(events.proba_name, p, place, events.y_proba.dtype);
+            refuse_probability(events.proba_name, p, place, y_proba.dtype);
         }
         if (events.sample_weight == nullptr) continue;
         double weight = 0.0;

@@ -5,6 +5,7 @@
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
+#include "calibrant/tails.hpp"
 #include "saddle_point.hpp"
 
 namespace calibrant {
@@ -48,6 +49,15 @@ double beta_fraction(double a, double b, double x, double y, double gap) {
 
 enum class Side { below, above };
 
+// The probability on this side of x; `power` is beta_power(a, b, x).
+double beta_tail(double a, double b, double x, double power, Side side) {
+    const bool left = x < (a + 1.0) / (a + b + 2.0);
+    const double y = 1.0 - x;
+    const double nearer = power * (left ? beta_fraction(a, b, x, y, std::fma(-(a + b), x, a))
+                                        : beta_fraction(b, a, y, x, std::fma(a + b, x, -a)));
+    return left == (side == Side::below) ? nearer : 1.0 - nearer;
+}
+
 // The x at which a beta distribution has `tail` on this side of it; tail < 1/2, a and b positive.
 // `start` is a guess.
 double beta_quantile(double a, double b, double tail, Side side, double start) {
@@ -55,11 +65,7 @@ double beta_quantile(double a, double b, double tail, Side side, double start) {
     double x = std::clamp(start, 0x1p-1000, 1.0 - 0x1p-53);
     for (int step = 0; step < 200; ++step) {
         const double power = beta_power(a, b, x);
-        const bool left = x < (a + 1.0) / (a + b + 2.0);
-        const double y = 1.0 - x;
-        const double nearer = power * (left ? beta_fraction(a, b, x, y, std::fma(-(a + b), x, a))
-                                            : beta_fraction(b, a, y, x, std::fma(a + b, x, -a)));
-        const double beyond = left == (side == Side::below) ? nearer : 1.0 - nearer;
+        const double beyond = beta_tail(a, b, x, power, side);
         ((beyond < tail) == (side == Side::below) ? low : high) = x;
         // On the logarithm of the probability, which is concave: fast from far out, too.
         double next = x;
@@ -78,13 +84,29 @@ double beta_quantile(double a, double b, double tail, Side side, double start) {
 }  // namespace
 
 Frequency wilson(const ExactSum& part, const ExactSum& whole, double normal_quantile) {
-    const double p = mean(part, whole);
-    const double a = normal_quantile * normal_quantile / whole.to_double();
+    return wilson(mean(part, whole), whole.to_double(), normal_quantile);
+}
+
+Frequency wilson(double p, double rows, double normal_quantile) {
+    const double a = normal_quantile * normal_quantile / rows;
     if (!(a < 0x1p1000)) return {p, 0.0, 1.0};
     const double half = a == 0.0 ? 0.0 : a * std::sqrt(p * (1.0 - p) / a + 0.25);
     const double low = (p + 0.5 * a - half) / (1.0 + a);
     const double high = (p + 0.5 * a + half) / (1.0 + a);
     return {p, std::max(std::min(low, p), 0.0), std::min(std::max(high, p), 1.0)};
+}
+
+Frequency corrected_wilson(double p, double rows, double normal_quantile) {
+    if (!(rows >= 1.0)) return {p, 0.0, 1.0};
+    const double z = normal_quantile;
+    const double row = 1.0 / rows;
+    const double scale = 0.5 / (1.0 + z * z * row);
+    const double below = (z * z - 2.0 - row) * row * row + 4.0 * p * ((1.0 - p) * row + row * row);
+    const double above = (z * z + 2.0 - row) * row * row + 4.0 * p * ((1.0 - p) * row - row * row);
+    const double low = 2.0 * p + (z * z - 1.0) * row - z * std::sqrt(std::max(below, 0.0));
+    const double high = 2.0 * p + (z * z + 1.0) * row + z * std::sqrt(std::max(above, 0.0));
+    return {p, p == 0.0 ? 0.0 : std::clamp(low * scale, 0.0, p),
+            p == 1.0 ? 1.0 : std::clamp(high * scale, p, 1.0)};
 }
 
 Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double tail,
@@ -101,6 +123,25 @@ Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double ta
     const double high =
         misses == 0.0 ? 1.0 : beta_quantile(hits + 1.0, misses, tail, Side::above, guess.high);
     return {p, std::min(low, p), std::max(high, p)};
+}
+
+FrequencyTest frequency_test(const ExactSum& part, const ExactSum& whole, double rate) {
+    ExactSum rest = whole;
+    rest.subtract(part);
+    const double hits = part.to_double(), misses = rest.to_double();
+    const double n = whole.to_double();
+    const double least = calibrant::exp(n * calibrant::log(std::min(rate, 1.0 - rate)));
+    const double least_pvalue = std::min(1.0, 2.0 * least);
+    if (!(n < most_exact)) {
+        const double deviation = std::sqrt(rate * (1.0 - rate) / n);
+        return {normal_two_sided((mean(part, whole) - rate) / deviation), least_pvalue};
+    }
+    const auto tail = [&](double a, double b, Side side) {  // at least a rows, or the other way
+        return a == 0.0 || b == 0.0 ? 1.0 : beta_tail(a, b, rate, beta_power(a, b, rate), side);
+    };
+    const double at_least = tail(hits, misses + 1.0, Side::below);
+    const double at_most = tail(hits + 1.0, misses, Side::above);
+    return {std::min(1.0, 2.0 * std::min(at_least, at_most)), least_pvalue};
 }
 
 }  // namespace calibrant

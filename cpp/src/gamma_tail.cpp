@@ -11,6 +11,8 @@ namespace calibrant {
 namespace {
 
 constexpr double largest_shape = 1e9;
+// Of a smaller skewness the law of events is normal to 1e-5, and the gamma law's shape above 1e8.
+constexpr double least_skewness = 1e-4;
 constexpr double half_log_two_pi = 0x1.d67f1c864beb5p-1;
 
 // log Gamma(a) - [(a - 1/2) log a - a + log(2 pi) / 2] for a >= 16: Stirling's series.
@@ -75,6 +77,13 @@ double upper_fraction(double a, double x) {
 
 }  // namespace
 
+double gamma_cdf(double a, double x) {
+    if (!(x > 0.0)) return 0.0;
+    if (a > largest_shape) return normal_sf((a - x) / std::sqrt(a));
+    if (x < a + 1.0) return exp(log_front(a, x)) * lower_series(a, x);
+    return 1.0 - exp(log_front(a, x)) * a * upper_fraction(a, x);
+}
+
 double gamma_sf(double a, double x) {
     if (!(x > 0.0)) return 1.0;
     if (a > largest_shape) return normal_sf((x - a) / std::sqrt(a));
@@ -89,5 +98,24 @@ double gamma_log_sf(double a, double x) {
     if (x < a + 1.0) return std::log1p(-(exp(log_front(a, x)) * lower_series(a, x)));
     return log_front(a, x) + log(a * upper_fraction(a, x));
 }
+
+TwoTails tails_of_events(double x, double variance, double third) {
+    if (!(variance > 0.0)) return {x > 0.0 ? 0.0 : 1.0, x < 0.0 ? 0.0 : 1.0};
+    const double deviation = std::sqrt(variance);
+    if (std::fabs(third) < least_skewness * variance * deviation) {
+        return {normal_sf(x / deviation), normal_sf(-x / deviation)};
+    }
+    if (third < 0.0) {
+        const TwoTails mirrored = tails_of_events(-x, variance, -third);
+        return {mirrored.lower, mirrored.upper};
+    }
+    // P(N >= k) and P(N <= k) for whole k, and between them the gamma law; N is no less than 0.
+    const double unit = third / variance;
+    const double mean = variance / (unit * unit);
+    const double k = std::fmax(x / unit + mean, 0.0);
+    return {k > 0.0 ? gamma_cdf(k, mean) : 1.0, gamma_sf(k + 1.0, mean)};
+}
+
+double TwoTails::two_sided() const { return std::fmin(1.0, 2.0 * std::fmin(upper, lower)); }
 
 }  // namespace calibrant

@@ -274,13 +274,108 @@ RiskProfile RiskProfile::read(Reader& in) {
     result.least_ = in.f64();
     result.most_ = in.f64();
     result.weight_ = ExactSum::read(in);
-    for (ExactSum& sum : result.sums_) sum = ExactSum::read(in);
+    // Powers of probabilities, which may lie anywhere; nothing is multiplied with them.
+    for (ExactSum& sum : result.sums_) sum = ExactSum::read(in, std::int64_t{1} << 40);
     const auto in_unit = [](double x) { return !std::signbit(x) && x <= 1.0; };
     if (result.zeros_ > result.n_ || !in_unit(result.least_) || !in_unit(result.most_) ||
         result.weight_.to_double() < 0.0 || (result.n_ == 0 && !result.weight_.is_zero())) {
         throw CorruptState("malformed state: counts and sums of the risk profile disagree");
     }
     return result;
+}
+
+RiskProfile named_profile(double q_lim) { return {{1.0, 0.0, -2.0 / 3.0}, q_lim}; }
+
+namespace {
+
+// Sums of logarithms and of their squares; of rows with weight.
+struct LogSums {
+    std::uint64_t n = 0, zeros = 0, others = 0;
+    ExactSum weight, logs, squares;
+};
+
+class LogSumsWorker {
+public:
+    struct Rows {
+        const Events& events;
+        double q_lim;
+    };
+
+    LogSumsWorker(const LogSums&, const Rows& rows) : rows_(rows) {}
+
+    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
+        for (std::size_t row = begin; row < end; row += block_rows) {
+            const std::size_t count = std::min(block_rows, end - row);
+            if (!load_events(rows_.events, row, count, rows_.q_lim, block_)) return false;
+            add_block();
+        }
+        return true;
+    }
+
+    void finish_into(LogSums& total) {
+        total.n = checked_add(total.n, sums_.n);
+        total.zeros += sums_.zeros;
+        total.others += sums_.others;
+        total.weight.merge(sums_.weight);
+        total.logs.merge(sums_.logs);
+        total.squares.merge(sums_.squares);
+    }
+
+private:
+    void add_block() {
+        const bool weighted = rows_.events.sample_weight != nullptr;
+        const std::size_t n = block_.n;
+        if (!weighted) std::fill_n(block_.weight, n, 1.0);
+        sums_.n += n;
+        (void)kernels().logs(block_.q, n, high_, low_);
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool counts = block_.weight[i] > 0.0;
+            sums_.zeros += counts && block_.q[i] == 0.0 ? 1U : 0U;
+            sums_.others += counts && block_.q[i] > 0.0 ? 1U : 0U;
+            twice_[i] = 2.0 * high_[i];
+        }
+        sums_.weight.add_block(block_.weight, n);
+        for (const double* part : {high_, low_}) sums_.logs.add_products(block_.weight, part, n);
+        add_square(high_, high_, n);
+        add_square(twice_, low_, n);
+        add_square(low_, low_, n);
+    }
+
+    // The products are multiples of 2^-116 below 2^20, and so products and errors are exact.
+    void add_square(const double* a, const double* b, std::size_t n) {
+        (void)kernels().products(a, b, n, product_, error_);
+        sums_.squares.add_products(block_.weight, product_, n);
+        sums_.squares.add_products(block_.weight, error_, n);
+    }
+
+    const Rows& rows_;
+    EventBlock block_;
+    LogSums sums_;
+    alignas(64) double high_[block_rows], low_[block_rows], twice_[block_rows];
+    alignas(64) double product_[block_rows], error_[block_rows];
+};
+
+}  // namespace
+
+double geometric_deviation(const Events& events, double q_lim, Poll poll) {
+    const RiskProfile nothing({}, q_lim);  // refuses a bad one
+    LogSums sums;
+    update_by_workers<LogSumsWorker>(sums, LogSumsWorker::Rows{events, nothing.q_lim()}, events, 0,
+                                     poll);
+    if (sums.zeros == 0 && sums.others == 0) {
+        throw InvalidInput(sums.n == 0 ? "a deviation needs at least one row, got none"
+                                       : "a deviation needs a row with positive weight, all " +
+                                             std::to_string(sums.n) + " have weight 0");
+    }
+    if (sums.zeros != 0) {
+        return sums.others == 0 ? 1.0 : std::numeric_limits<double>::infinity();
+    }
+    // W sum w L^2 - (sum w L)^2, exactly, over W^2.
+    const ExactSum spread = difference(sums.weight * sums.squares, sums.logs * sums.logs);
+    if (spread.is_zero()) return 1.0;
+    const double deviation =
+        over_root(spread.value(), (spread * sums.weight * sums.weight).value());
+    return round_exp({deviation, 0.0});
 }
 
 }  // namespace calibrant

@@ -182,6 +182,19 @@ ProductSums ProductSums::read(Reader& in, std::size_t width) {
     return result;
 }
 
+// Sums of products of two columns are at most as large as those of their squares allow.
+void ProductSums::require_cauchy_schwarz() const {
+    std::vector<double> lengths(width_);
+    for (std::size_t j = 0; j < width_; ++j) lengths[j] = std::sqrt(at(j, j).to_double());
+    for (std::size_t j = 0; j < width_; ++j) {
+        for (std::size_t k = 0; k < j; ++k) {
+            const double most = lengths[j] * lengths[k] * (1.0 + 0x1p-40) + 0x1p-1000;
+            if (!(std::fabs(at(j, k).to_double()) <= most))
+                refuse_state("products larger than their squares allow");
+        }
+    }
+}
+
 Moments::Moments(std::size_t width) : sums_(checked_width(width)), products_(width) {}
 
 void Moments::update(const Column& rows, std::uint64_t rows_before, Poll poll) {
@@ -295,6 +308,7 @@ Vendi Vendi::from_bytes(std::string_view bytes) {
     if (!(std::fabs(trace.to_double() - n) <= 0x1p-40 * n)) {
         refuse_state("squares that do not sum to the number of rows");
     }
+    result.products_.require_cauchy_schwarz();
     return result;
 }
 

@@ -1,10 +1,12 @@
 #include "calibrant/order_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "calibrant/cumulative.hpp"
 #include "calibrant/double_double.hpp"
+#include "calibrant/frequency.hpp"
 #include "calibrant/kernels.hpp"
 #include "calibrant/roc.hpp"
 #include "calibrant/score_pairs.hpp"
@@ -26,15 +28,18 @@ struct Step {
 
 DoubleDouble single(double x) { return {x, 0.0}; }
 
-// DeLong's standard error of the area, of steps in ascending order of their scores.
-double delong_error(const std::vector<Step>& steps) {
+// Weights of the kinds, and DeLong's standard error of the area, of steps in ascending order of
+// their scores.
+void add_delong(const std::vector<Step>& steps, OrderStatistics& result) {
     DoubleDouble hits, misses, won;
     for (const Step& step : steps) {
         won = won + single(step.hits) * (misses + single(0.5 * step.misses));
         hits = hits + single(step.hits);
         misses = misses + single(step.misses);
     }
-    if (!(hits.high > 1.0 && misses.high > 1.0)) return OrderStatistics::none;
+    result.hits = hits.high;
+    result.misses = misses.high;
+    if (!(hits.high > 1.0 && misses.high > 1.0)) return;
     const double area = (won / (hits * misses)).high;
     double hits_above = hits.high, misses_below = 0.0;
     DoubleDouble of_hits, of_misses;
@@ -46,8 +51,17 @@ double delong_error(const std::vector<Step>& steps) {
         of_misses = of_misses + single(step.misses * (of_miss * of_miss));
         misses_below += step.misses;
     }
-    return std::sqrt(of_hits.high / hits.high / (hits.high - 1.0) +
-                     of_misses.high / misses.high / (misses.high - 1.0));
+    result.area_error = std::sqrt(of_hits.high / hits.high / (hits.high - 1.0) +
+                                  of_misses.high / misses.high / (misses.high - 1.0));
+}
+
+// Of an area, if the scores of each kind are exponential.
+double hanley_mcneil_variance(double area, double hits, double misses) {
+    const double square = area * area;
+    const double both_hits = area / (2.0 - area) - square;
+    const double both_misses = 2.0 * square / (1.0 + area) - square;
+    return (area * (1.0 - area) + (hits - 1.0) * both_hits + (misses - 1.0) * both_misses) / hits /
+           misses;
 }
 
 // Everything but the variance from scores in ascending order.
@@ -75,7 +89,7 @@ public:
         result.ks = known(tests.ks());
         result.kuiper = known(tests.kuiper());
         result.area = known(pairs_.area());
-        result.area_error = delong_error(steps_);
+        add_delong(steps_, result);
         return result;
     }
 
@@ -123,8 +137,12 @@ OrderStatistics sorted_statistics(const ScoredRows& rows, Poll poll) {
     return all.statistics(score_variance(rows, poll));
 }
 
-double cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs) {
+void add_cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs,
+                    OrderStatistics& result) {
+    result.hits = static_cast<double>(pairs.hits);
+    result.misses = static_cast<double>(pairs.misses);
     std::vector<Step> steps;
+    steps.reserve(cells.size());
     double undecided = 0.0;
     for (const CellCount& cell : cells) {
         const Step step{static_cast<double>(cell.hits), static_cast<double>(cell.n - cell.hits)};
@@ -132,17 +150,30 @@ double cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs) 
         if (!cell.tie) undecided += step.hits * step.misses;
     }
     const double all = static_cast<double>(pairs.hits) * static_cast<double>(pairs.misses);
-    return undecided > most_undecided * all ? OrderStatistics::none : delong_error(steps);
+    if (!(undecided > most_undecided * all)) add_delong(steps, result);
 }
 
 }  // namespace
+
+Bounds OrderStatistics::area_interval(double normal_quantile) const {
+    constexpr double few = 30.0;  // of the rarer kind
+    const double rarer = std::min(hits, misses);
+    if (std::isnan(area_error) || !(rarer >= 2.0)) return {area.value, none, none};
+    const double inside = (area.value * rarer + 0.5) / (rarer + 1.0);
+    const double delong = area_error * area_error;
+    const double more = hanley_mcneil_variance(inside, hits, misses) - delong;
+    const double variance = delong + std::max(more, 0.0) * std::min(few / rarer, 1.0);
+    const double rows = inside * (1.0 - inside) / variance;
+    return {area.value, wilson(area.low, rows, normal_quantile).low,
+            wilson(area.high, rows, normal_quantile).high};
+}
 
 OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
     if (!worth_cells(rows)) return sorted_statistics(rows, poll);
     WalkTests tests;
     std::vector<CellCount> cells;
     ScorePairs pairs;
-    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    const std::size_t workers = workers_for(rows.size(), WalkLimits().rows_per_worker);
     bool walked = false;
     if (auto buckets = BucketedScores::worth_making(rows, workers)) {
         buckets->fill(rows, poll);
@@ -152,7 +183,7 @@ OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
         pairs = count_pairs(rows, poll);
     }
     OrderStatistics result;
-    result.area_error = cell_error(cells, pairs);
+    add_cell_error(cells, pairs, result);
     const bool crowded = std::isnan(result.area_error) && pairs.hits > 1 && pairs.misses > 1;
     if (crowded) return sorted_statistics(rows, poll);
     if (!walked) walk_sorted_rows(rows, poll, tests);
@@ -205,7 +236,7 @@ OrderStatistics order_statistics(const ScoreTable& table) {
     }
     if (hits && misses) {
         result.area = roc_auc(table);
-        result.area_error = delong_error(steps);
+        add_delong(steps, result);
     }
     return result;
 }

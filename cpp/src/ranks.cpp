@@ -120,31 +120,32 @@ void Ranks::update(const DrawRows& rows, std::uint64_t first_pair, Poll poll) {
     merge(batch);
 }
 
-void Ranks::update_ranks(const Column& ranks) {
+void Ranks::update_ranks(const Column& ranks, Poll poll) {
     if (ranks.width != n_dims_) {
         throw InvalidInput("ranks must have " + std::to_string(n_dims_) + " dimensions, got " +
                            std::to_string(ranks.width));
     }
     Ranks batch = empty();
     std::vector<std::int32_t> codes(block_rows);
-    for (std::size_t d = 0; d < n_dims_; ++d) {
-        const Column column = column_at(ranks, d);
+    const std::size_t blocks = (ranks.size + block_rows - 1) / block_rows;  // of each dimension
+    const auto count = [&](std::size_t, std::size_t block, std::size_t) {
+        const std::size_t d = block / blocks, begin = block % blocks * block_rows;
         std::int64_t* const counts = &batch.counts_[d * (n_draws_ + 1)];
-        for (std::size_t begin = 0; begin < ranks.size; begin += block_rows) {
-            const std::size_t n = std::min(block_rows, ranks.size - begin);
-            load_labels(column, begin, n, codes.data());
-            for (std::size_t i = 0; i < n; ++i) {
-                if (codes[i] < 0 || static_cast<std::size_t>(codes[i]) > n_draws_) {
-                    const std::string most = std::to_string(n_draws_);
-                    throw InvalidInput("ranks must be whole numbers from 0 to " + most +
-                                       ", found " + value_text(ranks, begin + i, d) + " at pair " +
-                                       std::to_string(begin + i) +
-                                       (n_dims_ > 1 ? ", dimension " + std::to_string(d) : ""));
-                }
-                ++counts[codes[i]];
+        const std::size_t n = std::min(block_rows, ranks.size - begin);
+        load_labels(column_at(ranks, d), begin, n, codes.data());
+        for (std::size_t i = 0; i < n; ++i) {
+            if (codes[i] < 0 || static_cast<std::size_t>(codes[i]) > n_draws_) {
+                throw InvalidInput("ranks must be whole numbers from 0 to " +
+                                   std::to_string(n_draws_) + ", found " +
+                                   value_text(ranks, begin + i, d) + " at pair " +
+                                   std::to_string(begin + i) +
+                                   (n_dims_ > 1 ? ", dimension " + std::to_string(d) : ""));
             }
+            ++counts[codes[i]];
         }
-    }
+        return true;
+    };
+    for_each_chunk(n_dims_ * blocks, 1, 1, poll, count);
     batch.n_ = ranks.size;
     merge(batch);
 }

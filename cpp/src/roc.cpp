@@ -92,19 +92,17 @@ public:
     }
 
     [[nodiscard]] double standard_error() const {
-        const double variance = part(of_hits_, hits_).high + part(of_misses_, misses_).high;
-        return std::sqrt(variance);
+        const auto rows = [&](UInt128 total) {
+            ExactSum sum;  // halves, as the total may need all 128 bits
+            sum.add(static_cast<Int128>(total >> 1), pairs_.unit_exponent + 1);
+            sum.add(static_cast<Int128>(total & 1), pairs_.unit_exponent);
+            return sum;
+        };
+        return delong_error(of_hits_ / hits_, rows(pairs_.hits), of_misses_ / misses_,
+                            rows(pairs_.misses));
     }
 
 private:
-    // squares / (total (rows - 1)), where the total in units is so many rows.
-    [[nodiscard]] DoubleDouble part(DoubleDouble squares, DoubleDouble total) const {
-        const DoubleDouble rows{std::ldexp(total.high, pairs_.unit_exponent),
-                                std::ldexp(total.low, pairs_.unit_exponent)};
-        if (!(rows.high > 1.0)) return {no_area, no_area};
-        return squares / total / (rows - DoubleDouble{1.0, 0.0});
-    }
-
     const ScorePairs& pairs_;
     DoubleDouble hits_, misses_, area_, per_hit_, per_miss_, of_hits_, of_misses_;
     UInt128 hits_below_ = 0, misses_below_ = 0;

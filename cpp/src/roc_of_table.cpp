@@ -47,35 +47,23 @@ struct TiedPairs {
     [[nodiscard]] double area() const { return mean(won, hits * misses); }
 };
 
-// One kind's share of DeLong's variance: the mean square of its rows' V - area, over rows - 1.
-class TiedVariance {
-public:
-    void add(DoubleDouble share, DoubleDouble deviation) {
-        squares_ = squares_ + share * deviation * deviation;
-    }
-    [[nodiscard]] double value(double rows) const {
-        return rows > 1.0 ? squares_.high / (rows - 1.0) : no_area;
-    }
-
-private:
-    DoubleDouble squares_;
-};
-
 double tied_standard_error(const std::vector<CellPairs>& cells, const TiedPairs& total) {
     const DoubleDouble area = quotient(total.won, total.hits * total.misses);
     ExactSum hits_above = total.hits, misses_below;
-    TiedVariance of_hits, of_misses;
+    DoubleDouble of_hits, of_misses;
+    const auto add = [](DoubleDouble& squares, DoubleDouble share, DoubleDouble deviation) {
+        squares = squares + share * deviation * deviation;
+    };
     for (const CellPairs& cell : cells) {
         hits_above.subtract(cell.hits);
         ExactSum won = half(cell.misses), lost = half(cell.hits);
         won.merge(misses_below);
         lost.merge(hits_above);
         misses_below.merge(cell.misses);
-        of_hits.add(quotient(cell.hits, total.hits), quotient(won, total.misses) - area);
-        of_misses.add(quotient(cell.misses, total.misses), quotient(lost, total.hits) - area);
+        add(of_hits, quotient(cell.hits, total.hits), quotient(won, total.misses) - area);
+        add(of_misses, quotient(cell.misses, total.misses), quotient(lost, total.hits) - area);
     }
-    return std::sqrt(of_hits.value(total.hits.to_double()) +
-                     of_misses.value(total.misses.to_double()));
+    return delong_error(of_hits, total.hits, of_misses, total.misses);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "roc_parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 
 #include "calibrant/check.hpp"
 
@@ -56,6 +58,32 @@ void require_pairs(std::uint64_t n, bool has_hits, bool has_misses) {
         std::string("the area under the ROC curve is not defined: it needs positives and "
                     "negatives, and no ") +
         (has_hits ? "negative" : "positive") + " has a positive weight");
+}
+
+double delong_error(DoubleDouble hits_square, const ExactSum& hits, DoubleDouble misses_square,
+                    const ExactSum& misses) {
+    ExactSum one;
+    one.add(Int128{1}, 0);
+    struct Part {
+        double value;
+        std::int64_t exponent;
+    } parts[2];
+    const std::pair<DoubleDouble, const ExactSum*> kinds[] = {{hits_square, &hits},
+                                                              {misses_square, &misses}};
+    for (std::size_t k = 0; k < 2; ++k) {
+        const Scaled free = difference(*kinds[k].second, one).value();
+        if (!(free.high > 0.0)) return no_area;
+        parts[k] = {(kinds[k].first / DoubleDouble{free.high, free.low}).high, -free.exponent};
+    }
+    // In units of an even power of two, of which the root is exact.
+    const std::int64_t larger = std::max(parts[0].exponent, parts[1].exponent);
+    const std::int64_t unit = larger - (larger & 1);
+    double variance = 0.0;
+    for (const Part& part : parts) {
+        const std::int64_t down = std::max<std::int64_t>(part.exponent - unit, -5000);
+        variance += std::ldexp(part.value, static_cast<int>(down));
+    }
+    return std::ldexp(std::sqrt(variance), static_cast<int>(unit / 2));
 }
 
 RocCurve empty_curve(std::size_t points, bool has_predicted) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -61,16 +62,21 @@ public:
             [](const ScoreTable::Cell* a, std::uint32_t b) { return a->cell < b; });
         auto i = static_cast<std::size_t>(found - cells_.begin());
         cut.begin = cut.end = cut.zero_begin = cut.zero_end = i;
-        if (i == cells_.size() || cells_[i]->cell != cell) return cut;
-        const bool parted = i + 1 < cells_.size() && cells_[i + 1]->part != 0;
-        cut.zero_end = parted ? i + 2 : i + 1;
-        if (parted && cells_[i + 1]->least < edge) ++i;
+        // The parts of the cell, or its scores.
+        while (cut.zero_end < cells_.size() && cells_[cut.zero_end]->cell == cell) ++cut.zero_end;
+        const std::size_t past_cell = cut.zero_end;
+        const auto is_left = [&](const ScoreTable::Cell& at) {
+            if (table_.lists_scores()) return std::bit_cast<double>(at.part) < edge;
+            return at.n != 0 && at.greatest < edge;
+        };
+        while (i < past_cell && is_left(*cells_[i])) ++i;
         cut.begin = cut.end = i;
+        if (table_.lists_scores()) cut.zero_begin = cut.zero_end = i;
+        if (i == past_cell || table_.lists_scores()) return cut;
         const ScoreTable::Cell& at = *cells_[i];
         if (at.n == 0 || at.least >= edge) return cut;
         cut.end = i + 1;
-        cut.begin = at.greatest < edge ? i + 1 : i;
-        if (cut.begin == i) cut.fraction = (edge - at.least) / (at.greatest - at.least);
+        cut.fraction = (edge - at.least) / (at.greatest - at.least);
         return cut;
     }
 
@@ -234,7 +240,8 @@ private:
         const std::size_t end = is_end ? before_one() : next;
         cut.edge = cut.edge_low = cut.edge_high = is_end ? 1.0 : cells_[next]->least;
         cut.begin = cut.end = cut.zero_begin = cut.zero_end = std::min(end, before_one());
-        if (!is_end && cells_[next]->zeros != 0) cut.zero_end = cut.end + 1;
+        const bool is_known = table_.lists_scores();  // also where rows of weight 0 are
+        if (!is_end && !is_known && cells_[next]->zeros != 0) cut.zero_end = cut.end + 1;
         const ScoreTable::Cell& at = *cells_[first];
         if (all || (first == last && at.n != 0 && at.least == at.greatest)) return cut;
         const std::size_t last_end = std::min(last + 1, before_one());

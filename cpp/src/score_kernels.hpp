@@ -146,8 +146,99 @@ void spherical_of_squares(const double* __restrict q, const double* __restrict s
     }
 }
 
-constexpr ScoreKernels score_kernels{brier, spherical, row_squares, brier_of_squares,
-                                     spherical_of_squares};
+// Of a law of two values, of unlike signs, with mean 0; both are 0 where rounding made them alike.
+[[gnu::always_inline]] inline void of_two_values(double d, double other,
+                                                 double* __restrict variance,
+                                                 double* __restrict third) {
+    const double product = -d * other;
+    *variance = select(product > 0.0, product, 0.0);
+    *third = *variance * (d + other);
+}
+
+void even_moments_of_two(const double* __restrict a, const double* __restrict b,
+                         const double* __restrict log_gap, const double* __restrict other_log_gap,
+                         std::size_t n, EvenMoments* __restrict moments) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double gap = a[i] - b[i], sum = a[i] + b[i];
+        of_two_values(gap * (sum - 2.0), gap * sum, &moments->variance[0][i],
+                      &moments->third[0][i]);
+        of_two_values(log_gap[i], other_log_gap[i], &moments->variance[1][i],
+                      &moments->third[1][i]);
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const double not_a = 1.0 - a[i], not_b = 1.0 - b[i];
+        const double squares_a = a[i] * a[i] + not_a * not_a;
+        const double squares_b = b[i] * b[i] + not_b * not_b;
+        const double both = 1.0 / (squares_a * squares_b);
+        const double per_a = __builtin_sqrt(squares_b * both);
+        const double per_b = __builtin_sqrt(squares_a * both);
+        of_two_values(a[i] * per_a - b[i] * per_b, not_a * per_a - not_b * per_b,
+                      &moments->variance[2][i], &moments->third[2][i]);
+    }
+}
+
+// The mean of d under a and b is 0 under the mixture with this share of b: for Brier terms 1/2, for
+// spherical ones |a| / (|a| + |b|), for logarithms what the means of both say.
+void even_moments_of_classes(const double* __restrict a, const double* __restrict b,
+                             const double* __restrict log_a, const double* __restrict log_b,
+                             std::size_t n, std::size_t width, EvenMoments* __restrict moments) {
+    alignas(64) double squares_a[block_rows], squares_b[block_rows];
+    alignas(64) double mean_a[block_rows], mean_b[block_rows];
+    alignas(64) double log_share[block_rows], share[block_rows];
+    for (std::size_t i = 0; i < n; ++i) {
+        squares_a[i] = squares_b[i] = mean_a[i] = mean_b[i] = 0.0;
+        for (std::size_t score = 0; score < 3; ++score) {
+            moments->variance[score][i] = moments->third[score][i] = 0.0;
+        }
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double x = a[k * n + i], y = b[k * n + i];
+            const double d = log_a[k * n + i] - log_b[k * n + i];
+            squares_a[i] += x * x;
+            squares_b[i] += y * y;
+            mean_a[i] += x * d;
+            mean_b[i] += y * d;
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const double apart = mean_a[i] - mean_b[i];
+        const double found = mean_a[i] / select(apart == 0.0, 1.0, apart);
+        log_share[i] = select(apart == 0.0, 0.5, clamp(found, 0.0, 1.0));
+        const double length_a = __builtin_sqrt(squares_a[i]);
+        const double length_b = __builtin_sqrt(squares_b[i]);
+        const double lengths = length_a + length_b;
+        share[i] = length_a / select(lengths > 0.0, lengths, 1.0);
+        mean_a[i] = squares_a[i] - squares_b[i];
+        squares_a[i] = select(length_a > 0.0, 1.0 / length_a, 0.0);
+        squares_b[i] = select(length_b > 0.0, 1.0 / length_b, 0.0);
+    }
+    for (std::size_t k = 0; k < width; ++k) {
+        for (std::size_t i = 0; i < n; ++i) {
+            const double x = a[k * n + i], y = b[k * n + i], gap = x - y;
+            const double brier = mean_a[i] - (gap + gap);
+            const double of_brier = 0.5 * (x + y) * brier * brier;
+            moments->variance[0][i] += of_brier;
+            moments->third[0][i] += of_brier * brier;
+            const double log = log_a[k * n + i] - log_b[k * n + i];
+            const double of_log = (x - log_share[i] * gap) * log * log;
+            moments->variance[1][i] += of_log;
+            moments->third[1][i] += of_log * log;
+            const double spherical = x * squares_a[i] - y * squares_b[i];
+            const double of_spherical = (x - share[i] * gap) * spherical * spherical;
+            moments->variance[2][i] += of_spherical;
+            moments->third[2][i] += of_spherical * spherical;
+        }
+    }
+}
+
+constexpr ScoreKernels score_kernels{brier,
+                                     spherical,
+                                     row_squares,
+                                     brier_of_squares,
+                                     spherical_of_squares,
+                                     even_moments_of_two,
+                                     even_moments_of_classes};
 
 }  // namespace
 }  // namespace calibrant

@@ -1,12 +1,18 @@
 // The saved form of a ScoreTable: written in canonical form, cross-checked when read.
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <utility>
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/score_table.hpp"
 
 namespace calibrant {
 namespace {
+
+// Of whole cells of rows: 1.
+constexpr std::uint16_t version_of_list = 2;
+constexpr std::uint16_t version_of_pairs = 3;
 
 void write_int128(Writer& out, Int128 value) {
     out.u64(static_cast<std::uint64_t>(value));
@@ -70,28 +76,106 @@ bool possible(const ScoreTable& table, const ScoreTable::Cell& cell, const Score
 
 bool possible_model(const ScoreTable& table) {
     const RiskProfile& model = table.model();
-    const RiskProfile expected = named_profile(0.0);
-    if (model.powers() != expected.powers() || model.q_lim() != expected.q_lim()) return false;
-    if (table.columns() != 1) return true;
+    if (model.powers() != named_profile(0.0).powers()) return false;
+    if (!table.of_pairs()) {
+        if (model.q_lim() != 0.0) return false;
+        if (table.columns() != 1) return true;
+    }
     ScoreTable::Sums all;
     for (const ScoreTable::Cell* cell : table.filled()) table.add_to(all, *cell);
-    if (model.count() != table.count() || model.omitted() != 0 ||
-        !difference(all.weight, model.weight()).is_zero()) {
+    // What each event gave to what happened. Of pairs that is the score of the true one, of which
+    // each event has at most one; else p, or 1 - p, which the model has rounded.
+    const ExactSum& events = table.of_pairs() ? all.hits : all.weight;
+    const bool counted =
+        table.of_pairs() ? model.count() <= table.count() : model.count() == table.count();
+    if (!counted || model.omitted() != 0 || !difference(events, model.weight()).is_zero()) {
         return false;
     }
-    if (all.weight.is_zero()) return true;
-    // p over hits and 1 - p, which the model has rounded, over the rest; then means in their order.
-    ExactSum given = difference(all.weight, all.hits);
-    given.subtract(difference(all.scores, all.hit_scores));
-    given.merge(all.hit_scores);
+    if (events.is_zero()) return true;
+    ExactSum given = all.hit_scores;
+    if (!table.of_pairs()) {
+        given.merge(difference(all.weight, all.hits));
+        given.subtract(difference(all.scores, all.hit_scores));
+    }
     constexpr double rounding = 0x1p-50;
     constexpr double underflow = 0x1p-1072;
     const double decisiveness = model.mean(0);
     const double accuracy = model.mean(1);
     const double robustness = model.mean(2);
-    return std::fabs(decisiveness - mean(given, all.weight)) <= rounding && robustness >= 0.0 &&
+    return std::fabs(decisiveness - mean(given, events)) <= rounding && robustness >= 0.0 &&
            robustness <= accuracy * (1.0 + rounding) + underflow &&
            accuracy <= decisiveness * (1.0 + rounding) + underflow;
+}
+
+}  // namespace
+
+namespace {
+
+double score_of(const ScoreTable::Cell& cell) { return std::bit_cast<double>(cell.part); }
+
+// What is known of the rows of one score: all else follows.
+void write_score(Writer& out, const ScoreTable::Cell& cell, const ScoreTable::Sums* sums) {
+    out.f64(score_of(cell));
+    out.u64(cell.n);
+    out.u64(cell.zeros);
+    out.u64(cell.ones);
+    out.u64(cell.hits);
+    if (cell.n == cell.ones) return;
+    sums->weight.write(out);
+    sums->hits.write(out);
+}
+
+struct ListedScore {
+    ScoreTable::Cell cell;
+    ScoreTable::Sums sums;
+    bool good = false;
+};
+
+ExactSum times(const ExactSum& sum, double score) {
+    ExactSum factor;
+    factor.add(score);
+    return factor * sum;
+}
+
+ListedScore read_score(Reader& in) {
+    ListedScore result;
+    ScoreTable::Cell& cell = result.cell;
+    const double score = in.f64();
+    cell.part = std::bit_cast<std::uint64_t>(score);
+    cell.n = in.u64();
+    cell.zeros = in.u64();
+    cell.ones = in.u64();
+    cell.hits = in.u64();
+    const bool weighted = cell.ones < cell.n;
+    if (weighted) {
+        result.sums.weight = ExactSum::read(in);
+        result.sums.hits = ExactSum::read(in);
+    }
+    if (!(score >= 0.0 && score <= 1.0) || std::signbit(score) || cell.empty() ||
+        cell.ones > cell.n || cell.hits > cell.ones || cell.n > ScoreTable::most_listed_rows) {
+        return result;
+    }
+    const ScorePlace place = place_of_score(score);
+    cell.cell = place.cell;
+    cell.offsets = static_cast<Int128>(place.offset) * cell.ones;
+    cell.hit_offsets = static_cast<Int128>(place.offset) * cell.hits;
+    if (cell.n != 0) cell.least = cell.greatest = score;
+    ScoreTable::Sums& sums = result.sums;
+    const auto negative = [](const ExactSum& sum) { return sum.value().high < 0.0; };
+    if (weighted && (!(sums.weight.value().high > 0.0) || negative(sums.hits) ||
+                     negative(difference(sums.weight, sums.hits)))) {
+        return result;
+    }
+    ExactSum scored = sums.weight;
+    ExactSum hit = sums.hits;
+    if (cell.cell < cells::tail) {  // these have the scores of weight 1 in Sums, too
+        scored.add(static_cast<Int128>(cell.ones), 0);
+        hit.add(static_cast<Int128>(cell.hits), 0);
+    }
+    sums.scores = times(scored, score);
+    sums.hit_scores = times(hit, score);
+    result.good = true;
+    return result;
 }
 
 }  // namespace
@@ -101,13 +185,19 @@ std::string ScoreTable::to_bytes() const {
     out.u64(n_);
     out.u64(omitted_);
     out.u64(columns_);
-    if (columns_ == 1) model_.write(out);
+    if (columns_ == 1 || of_pairs_) model_.write(out);
     out.u64(weights_.n);
     out.f64(weights_.largest);
     out.i64(weights_.lowest_bit);
     const std::vector<const Cell*> all = filled();
     out.u64(all.size());
+    const bool is_list = lists_scores_ && columns_ != 0;
     for (const Cell* cell : all) {
+        if (is_list) {
+            const auto sums = sums_.find(cell->key());
+            write_score(out, *cell, sums != sums_.end() ? &sums->second : nullptr);
+            continue;
+        }
         out.u32(cell->cell);
         out.u64(cell->n);
         out.u64(cell->zeros);
@@ -117,7 +207,7 @@ std::string ScoreTable::to_bytes() const {
         write_int128(out, cell->hit_offsets);
         out.f64(cell->least);
         out.f64(cell->greatest);
-        const auto sums = sums_.find(cell->cell);
+        const auto sums = sums_.find(cell->key());
         out.u8(sums != sums_.end() ? 1 : 0);
         if (sums == sums_.end()) continue;
         sums->second.weight.write(out);
@@ -125,25 +215,39 @@ std::string ScoreTable::to_bytes() const {
         sums->second.scores.write(out);
         sums->second.hit_scores.write(out);
     }
-    return seal(kind, 1, out);
+    return seal(kind, of_pairs_ ? version_of_pairs : is_list ? version_of_list : 1, out);
 }
 
 ScoreTable ScoreTable::from_bytes(std::string_view bytes) {
     constexpr std::size_t bytes_per_cell = 85;
-    Reader in = open(bytes, kind, 1);
+    constexpr std::size_t bytes_per_score = 40;
+    Reader in = open(bytes, kind, version_of_pairs);
     ScoreTable result;
+    result.of_pairs_ = in.version() == version_of_pairs;
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     result.columns_ = in.u64();
-    if (result.columns_ == 1) result.model_ = RiskProfile::read(in);
+    if (result.columns_ == 1 || result.of_pairs_) result.model_ = RiskProfile::read(in);
     result.weights_.n = in.u64();
     result.weights_.largest = in.f64();
     result.weights_.lowest_bit = in.i64();
-    const std::size_t count = in.count(bytes_per_cell);
+    const bool is_list = in.version() == version_of_list;
+    result.lists_scores_ = !result.of_pairs_ && (is_list || result.columns_ == 0);
+    const std::size_t count = in.count(is_list ? bytes_per_score : bytes_per_cell);
     bool good = true;
     std::uint64_t rows = 0;
     std::uint64_t weighted = 0;
-    for (std::size_t i = 0; i < count && good; ++i) {
+    for (std::size_t i = 0; i < count && good && is_list; ++i) {
+        ListedScore listed = read_score(in);
+        const Cell& cell = listed.cell;
+        const bool rises = result.cells_.empty() || cell.part > result.cells_.back().part;
+        good = listed.good && rises && !__builtin_add_overflow(rows, cell.n, &rows) &&
+               !__builtin_add_overflow(rows, cell.zeros, &rows);
+        weighted += cell.n - cell.ones;
+        result.cells_.push_back(cell);
+        if (!needs_no_sums(cell)) result.sums_.emplace(cell.key(), std::move(listed.sums));
+    }
+    for (std::size_t i = 0; i < count && good && !is_list; ++i) {
         Cell cell;
         cell.cell = in.u32();
         cell.n = in.u64();
@@ -163,7 +267,7 @@ ScoreTable ScoreTable::from_bytes(std::string_view bytes) {
         weighted += cell.n - cell.ones;
         result.cells_.push_back(cell);
         if (!good || has_sums == 0) continue;
-        Sums& sums = result.sums_[cell.cell];
+        Sums& sums = result.sums_[cell.key()];
         sums.weight = ExactSum::read(in);
         sums.hits = ExactSum::read(in);
         sums.scores = ExactSum::read(in);
@@ -178,9 +282,13 @@ ScoreTable ScoreTable::from_bytes(std::string_view bytes) {
             : weights.largest > 0.0 && weights.largest <= 0x1.fffffffffffffp+1023 &&
                   weights.lowest_bit >= -1074 && weights.lowest_bit <= std::ilogb(weights.largest);
     const bool any_rows = result.n_ != 0 || result.omitted_ != 0;
-    if (!good || rows != result.n_ || weighted != weights.n || !weights_good ||
-        (result.columns_ != 0) != any_rows || !possible_model(result) ||
-        result.to_bytes() != bytes) {
+    std::uint64_t scores = 0;
+    good = good && !__builtin_mul_overflow(result.n_, result.scores_per_event(), &scores);
+    if (!good || rows != scores || weighted != weights.n || !weights_good ||
+        (result.columns_ != 0) != any_rows ||
+        (is_list && (result.n_ > most_listed_rows || result.omitted_ > most_listed_rows ||
+                     result.n_ + result.omitted_ > most_listed_rows)) ||
+        !possible_model(result) || result.to_bytes() != bytes) {
         throw CorruptState("malformed state: the cells of the ScoreTable do not add up");
     }
     return result;

@@ -273,7 +273,7 @@ bool Scorecard::is_possible() const {
     possible = possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0);
     if (!table_) return possible;
     return possible && table_->count() == n_ && table_->omitted() == omitted_ &&
-           table_->columns() == columns_;
+           table_->columns() == columns_ && !table_->of_pairs();
 }
 
 }  // namespace calibrant

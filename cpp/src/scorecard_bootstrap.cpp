@@ -5,6 +5,7 @@
 
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
+#include "calibrant/frequency.hpp"
 #include "poisson_bootstrap.hpp"
 
 namespace calibrant {
@@ -42,40 +43,43 @@ BinnedErrors errors_of(const std::vector<Share>& bins) {
     return errors;
 }
 
-// What a replicate needs to know of a cell: its weight, the probability that it has none, and
-// mean and variance of its scores.
-struct CellLaw {
+// What a replicate needs to know of a bin: per kind its weight, and the probability of none.
+struct BinLaw {
     std::size_t index;
-    double weight, none, mean, variance;
+    double score;
+    double misses, no_misses, hits, no_hits;
 };
 
-std::vector<CellLaw> laws_of_cells(const std::vector<Scorecard::Cell>& cells) {
-    std::vector<CellLaw> result;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        const Scorecard::Cell& cell = cells[i];
-        if (cell.weight.is_zero()) continue;
-        const double score = mean(cell.scores, cell.weight);
-        const double gap = i % 2 == 0 ? score : 1.0 - score;
-        const double variance = mean(cell.squares, cell.weight) - gap * gap;
-        const double weight = cell.weight.to_double();
-        result.push_back({i, weight, exp(-weight), score, std::max(variance, 0.0)});
-    }
-    return result;
+// How far frequencies are moved to their anchors, in standard errors.
+constexpr double standard_errors_moved = 1.0;
+
+BinLaw law_near(double anchor, const BinnedIntervals::Bin& bin) {
+    const double hits = bin.frequency * bin.rows;
+    const double smooth = (hits + 1.0) / (bin.rows + 2.0);
+    const double step = standard_errors_moved * std::sqrt(smooth * (1.0 - smooth) / bin.rows);
+    const double moved = bin.frequency > anchor ? std::max(anchor, bin.frequency - step)
+                                                : std::min(anchor, bin.frequency + step);
+    const double moved_hits = moved * bin.rows;
+    const double moved_misses = (1.0 - moved) * bin.rows;
+    return {bin.index, bin.score, moved_misses, exp(-moved_misses), moved_hits, exp(-moved_hits)};
 }
 
-BinnedErrors resampled_errors(std::size_t replicate, const std::vector<CellLaw>& cells) {
+BinnedErrors without_noise(const std::vector<BinLaw>& laws) {
     std::vector<Share> bins;
-    std::size_t last_bin = most_bins;
-    for (const CellLaw& cell : cells) {
-        if (cell.index / 2 != last_bin) bins.push_back({0.0, 0.0, 0.0});
-        last_bin = cell.index / 2;
-        RandomStream random(replicate, cell.index);
-        const double weight = random.poisson(cell.weight, cell.none);
-        const double noise = std::sqrt(weight * cell.variance) * random.normal();
-        Share& bin = bins.back();
-        bin.hits += cell.index % 2 == 0 ? 0.0 : weight;
-        bin.all += weight;
-        bin.scores += std::clamp(weight * cell.mean + noise, 0.0, weight);
+    for (const BinLaw& law : laws) {
+        const double all = law.misses + law.hits;
+        bins.push_back({law.hits, all, all * law.score});
+    }
+    return errors_of(bins);
+}
+
+BinnedErrors resampled_errors(std::size_t replicate, const std::vector<BinLaw>& laws) {
+    std::vector<Share> bins;
+    for (const BinLaw& law : laws) {
+        RandomStream of_misses(replicate, 2 * law.index), of_hits(replicate, 2 * law.index + 1);
+        const double hits = of_hits.poisson(law.hits, law.no_hits);
+        const double all = hits + of_misses.poisson(law.misses, law.no_misses);
+        bins.push_back({hits, all, all * law.score});
     }
     return errors_of(bins);
 }
@@ -113,7 +117,7 @@ std::vector<HitsLaw> laws_of_hits(const std::vector<Scorecard::Cell>& cells) {
 BinnedErrors calibrated_errors(std::size_t replicate, const std::vector<HitsLaw>& laws) {
     std::vector<Share> bins;
     for (const HitsLaw& law : laws) {
-        RandomStream random(replicate, 2 * most_bins + law.bin);  // no cell has this index
+        RandomStream random(replicate, 2 * most_bins + law.bin);  // no bin above has this index
         const double hits = law.moved + random.poisson(law.mean, law.none);
         bins.push_back({std::min(hits, law.all), law.all, law.scores});
     }
@@ -152,34 +156,166 @@ double quantile(const std::vector<double>& values, double level) {
     return values[below] + part * (values[above] - values[below]);
 }
 
+std::vector<BinnedErrors> excess(const std::vector<BinLaw>& laws, Poll poll) {
+    std::vector<BinnedErrors> result = replicates(laws, resampled_errors, poll);
+    const BinnedErrors exact = without_noise(laws);
+    for (BinnedErrors& errors : result) {
+        errors.ece -= exact.ece;
+        errors.rel -= exact.rel;
+        errors.res -= exact.res;
+    }
+    return result;
+}
+
+double at_score(const BinnedIntervals::Bin& bin, double) { return bin.score; }
+double at_frequency(const BinnedIntervals::Bin&, double frequency) { return frequency; }
+double itself(double distance) { return distance; }
+double square(double distance) { return distance * distance; }
+
+// What one row adds in a bin of this mean score that had none, on average.
+double unseen_square(double score, double) { return score * (1.0 - score); }
+double unseen_distance(double score, double) { return std::sqrt(score * (1.0 - score)); }
+double unseen_resolution(double score, double frequency) {
+    return score * (1.0 - score) + square(score - frequency);
+}
+
+// Unless a bin that holds this share of the rows would have been seen, with a probability of
+// 1 - tail, bins may be without rows by chance.
+constexpr double least_share = 0x1p-11;
+
 }  // namespace
 
-BinnedBootstrap::BinnedBootstrap(const std::vector<Scorecard::Cell>& cells, double weight,
-                                 Poll poll) {
-    if (weight >= most_weight) return;
-    resampled_ = replicates(laws_of_cells(cells), resampled_errors, poll);
+BinnedIntervals::BinnedIntervals(const std::vector<Scorecard::Cell>& cells,
+                                 const BinnedErrors& found, IntervalLevel level, Poll poll)
+    : found_(found), level_(level), n_bins_(cells.size() / 2) {
+    ExactSum weight, hits;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        weight.merge(cells[i].weight);
+        if (i % 2 != 0) hits.merge(cells[i].weight);
+    }
+    frequency_ = mean(hits, weight);
+    rows_ = std::min(weight.to_double(), most_weight);
+    for (std::size_t k = 0; k < n_bins_; ++k) {
+        Bin bin{};
+        bin.index = k;
+        bin.hits = cells[2 * k + 1].weight;
+        bin.weight = cells[2 * k].weight;
+        bin.weight.merge(bin.hits);
+        if (bin.weight.is_zero()) continue;
+        ExactSum scores = cells[2 * k].scores;
+        scores.merge(cells[2 * k + 1].scores);
+        bin.share = mean(bin.weight, weight);
+        bin.rows = bin.share * rows_;
+        bin.frequency = mean(bin.hits, bin.weight);
+        bin.score = mean(scores, bin.weight);
+        const Frequency limits = corrected_wilson(bin.frequency, bin.rows, level.normal_quantile);
+        bin.low = limits.low;
+        bin.high = limits.high;
+        bins_.push_back(bin);
+    }
+    if (rows_ >= most_weight) return;
+    std::vector<BinLaw> by_score, by_frequency;
+    for (const Bin& bin : bins_) {
+        by_score.push_back(law_near(bin.score, bin));
+        by_frequency.push_back(law_near(frequency_, bin));
+    }
+    near_scores_ = excess(by_score, poll);
+    near_frequency_ = excess(by_frequency, poll);
     calibrated_ = replicates(laws_of_hits(cells), calibrated_errors, poll);
 }
 
-Estimate BinnedBootstrap::interval(double value, double BinnedErrors::* number,
-                                   double confidence_level) const {
-    if (resampled_.empty()) return {value, value, value, ""};
-    const std::vector<double> values = sorted(resampled_, number);
-    const double tail = 0.5 * (1.0 - confidence_level);
-    return {value, std::clamp(2.0 * value - quantile(values, 1.0 - tail), 0.0, 1.0),
-            std::clamp(2.0 * value - quantile(values, tail), 0.0, 1.0), ""};
+double BinnedIntervals::upper_end(double value, double (*anchor)(const Bin&, double),
+                                  double (*of_distance)(double),
+                                  double (*unseen)(double, double)) const {
+    double within = 0.0, between = 0.0;  // variances times z^2, and of f between rows
+    double first = 0.0, second = 0.0;    // moments of f in bins without rows
+    std::size_t next = 0;
+    for (std::size_t k = 0; k < n_bins_; ++k) {
+        if (next == bins_.size() || bins_[next].index != k) {
+            const double middle = (static_cast<double>(k) + 0.5) / static_cast<double>(n_bins_);
+            const double f = unseen(middle, frequency_);
+            first += f;
+            second += f * f;
+            continue;
+        }
+        const Bin& bin = bins_[next++];
+        const double at = anchor(bin, frequency_);
+        const double f = of_distance(std::fabs(bin.frequency - at));
+        const double most =
+            of_distance(std::max(std::fabs(bin.low - at), std::fabs(bin.high - at)));
+        within += bin.share * bin.share * (most - f) * (most - f);
+        between += bin.share * (f - value) * (f - value);
+    }
+    const auto empty = static_cast<double>(n_bins_ - bins_.size());
+    if (empty != 0.0) {
+        first *= 0.5 / empty / rows_;
+        second *= 0.5 / empty / rows_;
+    }
+    between += second;
+    const double z = level_.normal_quantile;
+    const double size = value + first;
+    const double shift = size > 0.0 ? 0.5 * z * z * between / size / rows_ : 0.0;
+    const double reach = std::sqrt(shift * shift + z * z * between / rows_ + within);
+    return std::clamp(value + shift + reach, value, std::max(value, 1.0));
 }
 
-Estimate BinnedBootstrap::interval_of_error(double value, double BinnedErrors::* number,
-                                            double confidence_level) const {
-    Estimate result = interval(value, number, confidence_level);
-    if (calibrated_.empty()) return result;
-    const std::vector<double> values = sorted(calibrated_, number);
-    const auto at_least = values.end() - std::lower_bound(values.begin(), values.end(), value);
-    const double chance =
-        static_cast<double>(at_least + 1) / static_cast<double>(values.size() + 1);
-    if (chance > 1.0 - confidence_level) result.low = 0.0;
-    return result;
+Estimate BinnedIntervals::error(double BinnedErrors::* number, double (*of_distance)(double),
+                                double (*unseen)(double, double)) const {
+    const double value = found_.*number;
+    double low = 0.0;
+    if (!calibrated_.empty()) {
+        const std::vector<double> values = sorted(calibrated_, number);
+        const auto as_large = values.end() - std::lower_bound(values.begin(), values.end(), value);
+        const double chance =
+            static_cast<double>(as_large + 1) / static_cast<double>(values.size() + 1);
+        if (chance <= 1.0 - level_.confidence_level) {
+            const double noise = quantile(sorted(near_scores_, number), 1.0 - level_.tail());
+            low = std::clamp(value - noise, 0.0, value);
+        }
+    }
+    return {value, low, upper_end(value, at_score, of_distance, unseen), ""};
+}
+
+Estimate BinnedIntervals::ece() const { return error(&BinnedErrors::ece, itself, unseen_distance); }
+Estimate BinnedIntervals::rel() const { return error(&BinnedErrors::rel, square, unseen_square); }
+
+Estimate BinnedIntervals::res() const {
+    const double value = found_.res;
+    double low = 0.0;
+    if (!near_frequency_.empty()) {
+        const double level = 1.0 - level_.tail();
+        const double noise = std::max(quantile(sorted(near_frequency_, &BinnedErrors::res), level),
+                                      quantile(sorted(near_scores_, &BinnedErrors::res), level));
+        low = std::clamp(value - noise, 0.0, value);
+    }
+    return {value, low, upper_end(value, at_frequency, square, unseen_resolution), ""};
+}
+
+Estimate BinnedIntervals::mce() const {
+    double low = 0.0, high = 0.0;
+    const double tail = level_.tail() / static_cast<double>(bins_.size());
+    for (const Bin& bin : bins_) {
+        high = std::max({high, std::fabs(bin.low - bin.score), std::fabs(bin.high - bin.score)});
+        if (std::max(bin.low - bin.score, bin.score - bin.high) <= low) continue;  // wider below
+        const Frequency limits =
+            clopper_pearson(bin.hits, bin.weight, tail, level_.normal_quantile);
+        low = std::max({low, limits.low - bin.score, bin.score - limits.high});
+    }
+    if (least_share * rows_ <
+        -log(level_.tail())) {  // the probability of no row is exp(-share rows)
+        std::size_t next = 0;
+        for (std::size_t k = 0; k < n_bins_; ++k) {
+            if (next < bins_.size() && bins_[next].index == k) {
+                ++next;
+                continue;
+            }
+            const auto n = static_cast<double>(n_bins_);
+            const double left = static_cast<double>(k) / n;
+            high = std::max({high, static_cast<double>(k + 1) / n, 1.0 - left});
+        }
+    }
+    const double value = found_.mce;
+    return {value, std::min(low, value), std::clamp(high, value, std::max(value, 1.0)), ""};
 }
 
 }  // namespace calibrant

@@ -1,9 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <string>
 #include <utility>
 
+#include "calibrant/column.hpp"
 #include "calibrant/double_double.hpp"
 #include "calibrant/elementary.hpp"
 #include "calibrant/frequency.hpp"
@@ -51,49 +52,26 @@ public:
           scores_(card.scores()),
           table_(card.reliability()),
           weight_(card.weight()),
-          weight_value_(weight_.to_double()),
+          weight_value_(
+              std::min(weight_.to_double(), 0x1p900)),  // of more, nothing is left to chance
           z_(normal_quantile) {}
 
     [[nodiscard]] Estimate frequency(const ExactSum& part) const {
-        const Frequency found = wilson(part, weight_, z_);
+        const Frequency found = corrected_wilson(mean(part, weight_), weight_value_, z_);
         return {found.value, found.low, found.high, ""};
     }
 
-    // value +- z standard errors, by the central limit theorem.
-    [[nodiscard]] Estimate of_mean(double value, Scorecard::Term term, double most) const {
-        if (few_rows()) return only_value(value, few_rows_reason());
-        const double margin = z_ * std::fabs(value) * relative_error(term);
-        return between(value, value - margin, value + margin, 0.0, most);
-    }
-
-    // A mean G with m <= 0 is a function of an average; the interval is symmetric in log G, whose
-    // standard error is given.
-    [[nodiscard]] Estimate of_generalized_mean(double value, double error_of_log) const {
-        if (card_.zeros_ != 0) return only_value(value, zeros_reason());
-        if (few_rows()) return only_value(value, few_rows_reason());
-        const double factor = exp(z_ * error_of_log);
-        return between(value, value / factor, value * factor, 0.0, 1.0);
-    }
-
     [[nodiscard]] std::vector<NamedEstimate> all(double confidence_level, Poll poll) const {
-        const double log_score = scores_.mean(Score::log);
-        const double log_error =
-            card_.zeros_ != 0 ? undefined : log_score * relative_error(Scorecard::log_q);
-        const double most_brier =
-            card_.columns_ == 1 ? 1.0 : std::numeric_limits<double>::infinity();
         std::vector<NamedEstimate> result = {
-            {"base_rate", frequency(base_weight())},
+            {"base_rate", base_rate(confidence_level)},
             {"hit_rate", frequency(card_.right_)},
-            {"decisiveness", of_mean(risk_.mean(0), Scorecard::q, 1.0)},
-            {"accuracy", of_generalized_mean(risk_.mean(1), log_error)},
-            {"robustness",
-             of_generalized_mean(risk_.mean(2), 1.5 * relative_error(Scorecard::power_q))},
-            {"brier", of_mean(scores_.mean(Score::brier), Scorecard::brier, most_brier)},
+            {"decisiveness", of_gain(risk_.mean(0), Scorecard::q)},
+            {"accuracy", accuracy()},
+            {"robustness", robustness()},
+            {"brier", brier()},
             {"brier_skill", skill()},
-            {"log", card_.zeros_ != 0 ? only_value(log_score, zeros_reason())
-                                      : of_mean(log_score, Scorecard::log_q,
-                                                std::numeric_limits<double>::infinity())},
-            {"spherical", of_mean(scores_.mean(Score::spherical), Scorecard::spherical, 1.0)},
+            {"log", log_score()},
+            {"spherical", of_gain(scores_.mean(Score::spherical), Scorecard::spherical)},
         };
         add_binned(result, confidence_level, poll);
         result.push_back({"spiegelhalter_z", spiegelhalter()});
@@ -103,18 +81,194 @@ public:
 private:
     [[nodiscard]] bool few_rows() const { return weight_value_ < 2.0; }
 
-    static std::string few_rows_reason() {
-        return "an interval needs the weight of two rows; weights count as repetitions";
+    [[nodiscard]] std::string few_rows_reason() const {
+        return "too few rows: an interval needs the weight of two, got " +
+               number_text(weight_value_) + "; weights count as repetitions";
     }
 
     static std::string zeros_reason() {
         return "a probability of 0 was given to what happened; q_lim > 0 clips it";
     }
 
-    // Standard error of the mean of the terms, relative to it.
-    [[nodiscard]] double relative_error(Scorecard::Term term) const {
-        const double variance = relative_variance(card_.sums_[term], card_.squares_[term], weight_);
-        return std::sqrt(variance / weight_value_);
+    [[nodiscard]] std::string certain_reason() const {
+        return "too few rows: of " + number_text(weight_value_) +
+               ", all in a bin have scores of 0 or 1, and one that is wrong has no logarithm; "
+               "q_lim > 0 clips it";
+    }
+
+    // The terms of a row by its score and hit, as distances from those of a perfect row. Of several
+    // classes, the rest of the probability is taken to be spread evenly.
+    [[nodiscard]] double loss_of(Scorecard::Term term, double score, bool hit) const {
+        const auto others = static_cast<double>(card_.columns_ == 1 ? 1 : card_.columns_ - 1);
+        const double rest = (1.0 - score) / others;
+        const double q = hit ? score : rest;
+        const double squares = score * score + others * (rest * rest);
+        const double clipped = std::clamp(q, card_.q_lim_, 1.0 - card_.q_lim_);
+        const double unbounded = std::numeric_limits<double>::infinity();
+        switch (term) {
+            case Scorecard::q:
+                return 1.0 - clipped;
+            case Scorecard::log_q:
+                return clipped == 0.0 ? unbounded : -log(clipped);
+            case Scorecard::power_q:
+                return clipped == 0.0 ? unbounded : exp(-2.0 / 3.0 * log(clipped)) - 1.0;
+            case Scorecard::brier:
+                return (squares + 1.0 - 2.0 * q) * (others == 1.0 ? half() : 1.0);
+            default:
+                return 1.0 - q / std::sqrt(squares);
+        }
+    }
+    [[nodiscard]] double half() const { return card_.columns_ == 1 ? 0.5 : 1.0; }
+
+    // Moments of one row more, whose score is that of any bin, as the rows have it, and which hits
+    // or misses, as likely as not: the row that keeps samples without variance from certainty.
+    struct FurtherRow {
+        double loss = 0.0;    // mean
+        double square = 0.0;  // mean square of (loss - centre)
+        double cube = 0.0;
+    };
+    template <class Loss>
+    [[nodiscard]] FurtherRow further_row(double centre, const Loss& loss) const {
+        FurtherRow row;
+        for (const Reliability::Bin& bin : table_.table()) {
+            if (bin.weight.is_zero()) continue;
+            const double share = 0.5 * mean(bin.weight, weight_);
+            const double score = mean(bin.scores, bin.weight);
+            for (const bool hit : {false, true}) {
+                const double of_row = loss(score, hit);
+                row.loss += share * of_row;
+                row.square += share * (of_row - centre) * (of_row - centre);
+                row.cube += share * (of_row - centre) * (of_row - centre) * (of_row - centre);
+            }
+        }
+        return row;
+    }
+
+    struct Interval {
+        double low, high;
+    };
+
+    // Of a mean loss, in units of `unit`, whose terms have `variance`. It holds the means from
+    // which the one found is no more than z standard errors away, if the variance of a mean is
+    // proportional to it, as that of rare events is (Wilson 1927; Fay and Feuer 1997), or grows
+    // faster: half as fast as by further rows like the one more.
+    [[nodiscard]] Interval of_loss(Scorecard::Term term, double loss, double variance,
+                                   double unit) const {
+        const FurtherRow row = further_row(
+            loss, [&](double score, bool hit) { return loss_of(term, score, hit) / unit; });
+        const double more = std::max(row.square, loss * loss) / weight_value_;
+        const double all = variance * (weight_value_ / (weight_value_ - 1.0)) + more;
+        const double size = loss + row.loss / weight_value_;
+        double z = z_;
+        double slope = all / size;         // of the variance of a term, by the mean
+        if (term == Scorecard::power_q) {  // sums that few terms dominate are often too small
+            const double terms = weight_value_ * (size / (all + size * size)) * size;
+            z *= 1.0 + 1.0 / std::sqrt(std::max(terms, 1.0));
+        } else if (row.square > 0.0) {
+            slope = std::max(slope, 0.5 * (slope + row.cube / row.square));
+        }
+        const double shift = 0.5 * z * z * slope / weight_value_;
+        const double reach = std::sqrt(shift * shift + z * z * all / weight_value_);
+        return {std::max(loss + shift - reach, 0.0), loss + shift + reach};
+    }
+
+    // Of the terms, in units of their mean.
+    [[nodiscard]] double variance_of(Scorecard::Term term) const {
+        return relative_variance(card_.sums_[term], card_.squares_[term], weight_);
+    }
+
+    // Means that are 1 at best and 0 at worst.
+    [[nodiscard]] Estimate of_gain(double value, Scorecard::Term term) const {
+        if (few_rows()) return only_value(value, few_rows_reason());
+        const double variance = value * value * variance_of(term);
+        const Interval loss = of_loss(term, 1.0 - value, variance, 1.0);
+        return between(value, 1.0 - loss.high, 1.0 - loss.low, 0.0, 1.0);
+    }
+
+    [[nodiscard]] Estimate brier() const {
+        const double value = scores_.mean(Score::brier);
+        if (few_rows()) return only_value(value, few_rows_reason());
+        const double variance = value * value * variance_of(Scorecard::brier);
+        const Interval loss = of_loss(Scorecard::brier, value, variance, 1.0);
+        return between(value, loss.low, loss.high, 0.0,
+                       card_.columns_ == 1 ? 1.0 : std::numeric_limits<double>::infinity());
+    }
+
+    [[nodiscard]] Estimate log_score() const {
+        const double value = scores_.mean(Score::log);
+        if (card_.zeros_ != 0) return only_value(value, zeros_reason());
+        if (few_rows()) return only_value(value, few_rows_reason());
+        const double variance = value * value * variance_of(Scorecard::log_q);
+        const Interval loss = of_loss(Scorecard::log_q, value, variance, 1.0);
+        if (!(loss.high < std::numeric_limits<double>::infinity())) {
+            return only_value(value, certain_reason());
+        }
+        return between(value, loss.low, loss.high, 0.0, std::numeric_limits<double>::infinity());
+    }
+
+    // e^-(log score).
+    [[nodiscard]] Estimate accuracy() const {
+        const Estimate log = log_score();
+        const double value = risk_.mean(1);
+        if (std::isnan(log.low)) return only_value(value, log.reason);
+        return between(value, std::min(exp(-log.high), value), std::max(exp(-log.low), value), 0.0,
+                       1.0);
+    }
+
+    // A function of the mean of q^-2/3, which is 1 at best. In units of it, since it may be large.
+    [[nodiscard]] Estimate robustness() const {
+        const double value = risk_.mean(2);
+        if (card_.zeros_ != 0) return only_value(value, zeros_reason());
+        if (few_rows()) return only_value(value, few_rows_reason());
+        const double best = exp(2.0 / 3.0 * log(value));  // in units of the mean
+        const double variance = variance_of(Scorecard::power_q);
+        // Of several classes, the state has the scores of the top label only.
+        if (card_.columns_ == 1 ? far_flung_scores() : weight_value_ < 1e5) {
+            return only_value(value, "too few rows: of " + number_text(weight_value_) +
+                                         " a few that have the smallest q may decide the mean of "
+                                         "q^(-2/3)");
+        }
+        const Interval loss =
+            of_loss(Scorecard::power_q, std::max(1.0 - best, 0.0), variance, 1.0 / best);
+        if (!(loss.high < std::numeric_limits<double>::infinity())) {
+            return only_value(value, certain_reason());
+        }
+        const auto at = [&](double mean) { return exp(-1.5 * log(best + mean)) * value; };
+        return between(value, std::min(at(loss.high), value), std::max(at(loss.low), value), 0.0,
+                       1.0);
+    }
+
+    // Whether the scores next to 0, or to 1, spread over so many orders of magnitude that q^-2/3
+    // has no variance to speak of: by their squared coefficient of variation in the outermost bin.
+    [[nodiscard]] bool far_flung_scores() const {
+        constexpr double most = 1.8;
+        for (const bool top : {false, true}) {
+            const std::size_t bin = top ? card_.bins_.size() - 1 : 0;
+            const Scorecard::Cell& misses = card_.cells_[2 * bin];
+            const Scorecard::Cell& hits = card_.cells_[2 * bin + 1];
+            ExactSum weight = misses.weight, scores = misses.scores, squares = misses.squares;
+            weight.merge(hits.weight);
+            if (!(weight.to_double() >= 2.0)) continue;
+            scores.merge(hits.scores);
+            squares.merge(hits.squares);  // sum of s^2 + h - 2 s h
+            const double score = mean(scores, weight);
+            const double square = mean(squares, weight) +
+                                  (2.0 * mean(hits.scores, weight) - mean(hits.weight, weight));
+            const double distance = top ? 1.0 - score : score;
+            const double variance = std::max(square - score * score, 0.0);
+            if (variance > most * distance * distance) return true;
+        }
+        return false;
+    }
+
+    // The most frequent class of several is chosen by the rows: any might be it.
+    [[nodiscard]] Estimate base_rate(double confidence_level) const {
+        const ExactSum largest = base_weight();
+        Estimate result = frequency(largest);
+        if (card_.columns_ == 1 || weight_value_ < 1.0) return result;
+        const double tail = 0.5 * (1.0 - confidence_level) / static_cast<double>(card_.columns_);
+        result.low = std::min(result.low, clopper_pearson(largest, weight_, tail, z_).low);
+        return result;
     }
 
     // Of label 1, or of the most frequent class.
@@ -137,7 +291,9 @@ private:
 
     // 1 - B / U is a function of the averages of the Brier terms b and of the class indicators;
     // its linear part has the terms -(b - B) / U + (B / U^2) u, where
-    // u = -2 scale (pi_class - sum pi^2) is that of U = scale (1 - sum pi^2).
+    // u = -2 scale (pi_class - sum pi^2) is that of U = scale (1 - sum pi^2). To their variance
+    // comes that of a further row. Where events are rare, B / U is skewed: a row that hits with a
+    // large score is worth 1 / (n U); a tenth of the skew of such rows is allowed for.
     [[nodiscard]] Estimate skill() const {
         const std::vector<double> pi = scores_.class_frequencies();
         const double scale = card_.columns_ == 1 ? 0.5 : 1.0;
@@ -167,7 +323,21 @@ private:
         const double variance =
             (brier_variance - 2.0 * ratio * covariance + ratio * ratio * variance_u) /
             (reference * reference);
-        const double margin = z_ * std::sqrt(std::max(variance, 0.0) / weight_value_);
+        const auto influence = [&](double score, bool hit) {
+            const double of_brier = loss_of(Scorecard::brier, score, hit) - brier;
+            const double of_class =
+                card_.columns_ == 1 ? (pi[0] - pi[1]) * ((hit ? 1.0 : 0.0) - pi[1]) : 0.0;
+            return (of_brier - ratio * of_class) / reference;
+        };
+        double further = further_row(0.0, influence).square;
+        if (card_.columns_ != 1) further += ratio * ratio * variance_u / (reference * reference);
+        const double largest = *std::max_element(pi.begin(), pi.end());
+        const double rarity = std::max(2.0 * largest - 1.0, 0.0);
+        const double rows = weight_value_;
+        const double all = std::max(variance, 0.0) * (rows / (rows - 1.0)) +
+                           std::max(further, ratio * ratio) / rows;
+        const double shift = 0.1 * z_ * z_ * rarity / (2.0 * reference * rows);
+        const double margin = shift + std::sqrt(shift * shift + z_ * z_ * all / rows);
         return between(value, value - margin, value + margin,
                        -std::numeric_limits<double>::infinity(), 1.0);
     }
@@ -205,18 +375,22 @@ private:
             found.rel += share * (gap * gap);
             found.res += share * (distance * distance);
         }
-        std::optional<BinnedBootstrap> bootstrap;
-        if (!few_rows()) bootstrap.emplace(card_.cells_, weight_value_, poll);
-        const auto estimate = [&](double BinnedErrors::* number, auto interval) {
-            if (!bootstrap) return only_value(found.*number, few_rows_reason());
-            return ((*bootstrap).*interval)(found.*number, number, confidence_level);
-        };
-        const auto error = &BinnedBootstrap::interval_of_error;
-        result.push_back({"reliability", estimate(&BinnedErrors::rel, error)});
-        result.push_back({"resolution", estimate(&BinnedErrors::res, &BinnedBootstrap::interval)});
+        std::vector<NamedEstimate> binned;
+        if (few_rows()) {
+            const std::string reason = few_rows_reason();
+            binned = {{"reliability", only_value(found.rel, reason)},
+                      {"resolution", only_value(found.res, reason)},
+                      {"ece", only_value(found.ece, reason)},
+                      {"mce", only_value(found.mce, reason)}};
+        } else {
+            const BinnedIntervals intervals(card_.cells_, found, {confidence_level, z_}, poll);
+            binned = {{"reliability", intervals.rel()},
+                      {"resolution", intervals.res()},
+                      {"ece", intervals.ece()},
+                      {"mce", intervals.mce()}};
+        }
+        result.insert(result.end(), binned.begin(), binned.end());
         result.push_back({"uncertainty", uncertainty});
-        result.push_back({"ece", estimate(&BinnedErrors::ece, error)});
-        result.push_back({"mce", estimate(&BinnedErrors::mce, error)});
     }
 
     // sum (y - s)(1 - 2s) over the root of its variance if the scores are right. With

@@ -125,9 +125,9 @@ template <class Item>
 LargeArray<Item> sorted_by_key(LargeArray<Item> items, std::size_t& n, Poll poll) {
     const KeyBuckets buckets(items.data(), n);
     // Parts of the rows: each counts its buckets, and so knows where it may put its items.
-    const std::size_t part_rows = std::size_t{1} << 18;
+    const std::size_t part_rows = std::max(std::size_t{1} << 15, n / 512);
     const std::size_t parts = n / part_rows + 1;
-    const std::size_t workers = workers_for(n, part_rows);
+    const std::size_t workers = workers_for(n, 4 * part_rows);
     std::vector<std::vector<std::size_t>> places(parts);
     LargeArray<std::uint16_t> bucket(n);
     for_each_chunk(n, part_rows, workers, poll,

@@ -110,16 +110,17 @@ RiskProfile likely_source(const Reliability& bins, const RiskProfile& model) {
 }
 
 // More than the roundings of the means themselves, here and in RiskProfile.
-Bounds widened(double value, double low, double high) {
-    low = std::max(low * (1.0 - share_slack), 0.5 * (1.0 - share_slack));
+Bounds widened(double value, double low, double high, double least) {
+    low = std::max(low * (1.0 - share_slack), least * (1.0 - share_slack));
     high = std::min(high * (1.0 + share_slack), 1.0);
     return {std::clamp(value, low, high), low, high};
 }
 
 }  // namespace
 
-// Shares are of all pairs, twice the events; so the mean over events is twice a sum.
-SourceBounds::SourceBounds(const ScoreBounds& bins, const RiskProfile& model)
+// Shares are of all pairs, of which an event has one for each class; so the mean over events is as
+// many times a sum.
+SourceBounds::SourceBounds(const ScoreBounds& bins, const RiskProfile& model, double classes)
     : likely(likely_source(bins.likely(), model)), means() {
     if (bins.certain()) {
         for (std::size_t i = 0; i < 3; ++i) {
@@ -132,12 +133,14 @@ SourceBounds::SourceBounds(const ScoreBounds& bins, const RiskProfile& model)
     const Range squares = sums.range(square, square_slopes);
     const Range entropies = sums.range(entropy, entropy_slopes);
     const Range robusts = sums.range(robust, robust_slopes);
-    const auto robustness = [](double sum) {
-        return power(std::max(-2.0 * sum, 1.0), make_power(-1.5));
+    const auto robustness = [&](double sum) {
+        return power(std::max(-classes * sum, 1.0), make_power(-1.5));
     };
-    means[0] = widened(likely.mean(0), 2.0 * squares.low, 2.0 * squares.high);
-    means[1] = widened(likely.mean(1), exp(2.0 * entropies.low), exp(2.0 * entropies.high));
-    means[2] = widened(likely.mean(2), robustness(robusts.low), robustness(robusts.high));
+    const double least = 1.0 / classes;
+    means[0] = widened(likely.mean(0), classes * squares.low, classes * squares.high, least);
+    means[1] =
+        widened(likely.mean(1), exp(classes * entropies.low), exp(classes * entropies.high), least);
+    means[2] = widened(likely.mean(2), robustness(robusts.low), robustness(robusts.high), least);
 }
 
 }  // namespace calibrant

@@ -358,12 +358,13 @@ void ExactSum::write(Writer& out) const {
     for (const std::uint32_t digit : sum.digits) out.u32(digit);
 }
 
-ExactSum ExactSum::read(Reader& in) {
+ExactSum ExactSum::read(Reader& in, std::int64_t most_limbs) {
     const std::uint8_t sign = in.u8();
     const std::int64_t base = in.i64();
     const std::size_t count = in.count(sizeof(std::uint32_t));
     ExactSum sum;
-    if (sign > 1 || base > (std::int64_t{1} << 40) || base < -(std::int64_t{1} << 40)) {
+    const auto limbs = static_cast<std::int64_t>(count);  // at most as many as there are bytes
+    if (sign > 1 || base < -most_limbs || base > most_limbs - limbs) {
         throw CorruptState("an exact sum in the state is malformed");
     }
     sum.limbs_ = Limbs(count);

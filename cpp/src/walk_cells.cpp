@@ -44,6 +44,7 @@ public:
 
     [[nodiscard]] std::vector<CellCount> counts() const {
         std::vector<CellCount> result;
+        result.reserve(std::min<std::uint64_t>(n_score_cells, totals_.n));
         for (std::size_t k = 0; k < n_score_cells; ++k) {
             const Cell& cell = totals_.cells[k];
             if (cell.n != 0) result.push_back({cell.n, cell.hits, ties_[k] != 0});
@@ -137,7 +138,7 @@ bool tests_of_cells(const CellTotals& totals, const Rereader& rows, Poll poll,
 
 bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
                      std::vector<CellCount>* counts, const WalkLimits& limits) {
-    const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
+    const std::size_t workers = workers_for(rows.size(), limits.rows_per_worker);
     CellTotals totals;
     {
         std::vector<CellWorker> team(workers);

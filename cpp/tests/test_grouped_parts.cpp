@@ -139,6 +139,6 @@ int main() {
     merged_whole_or_not_at_all(ScoreSums(ScoreSet().with(Score::brier), 0.0));
     merged_whole_or_not_at_all(RiskProfile({1.0, 0.0}, 0.0));
     merged_whole_or_not_at_all(Reliability(Bins({0.0, 0.5, 1.0})));
-    merged_whole_or_not_at_all(Assessment(Bins({0.0, 0.5, 1.0}), 0.0));
+    merged_whole_or_not_at_all(Assessment(Bins({0.0, 0.5, 1.0}), 0.0, true));
     return expect::summary();
 }

@@ -108,18 +108,21 @@ void poll_interrupts() {
 }
 
 void numbers_of_threads() {
-    const bool threaded = openmp_date() != 0;
     set_num_threads(3);
-    expect::equal(num_threads(), threaded ? 3 : 1);
-    expect::equal(std::string(num_threads_source()), threaded ? "set_num_threads" : "no OpenMP");
-    expect::equal(workers_for(1000, 10), threaded ? 3U : 1U);
-    expect::equal(workers_for(20, 10), threaded ? 2U : 1U);
+    expect::equal(num_threads(), 3);
+    expect::equal(std::string(num_threads_source()), "set_num_threads");
+    expect::equal(workers_for(1000, 10), 3U);
+    expect::equal(workers_for(20, 10), 2U);
     expect::equal(workers_for(0, 10), 1U);
     expect::throws<std::invalid_argument>([] { set_num_threads(-1); },
                                           "from 1 to 1024, or 0 for the default, got -1");
     expect::throws<std::invalid_argument>([] { set_num_threads(1025); }, "got 1025");
     expect::throws<std::invalid_argument>([] { workers_for(1, 0); }, "chunk must be at least 1");
-    expect::equal(num_threads(), threaded ? 3 : 1);
+    expect::equal(num_threads(), 3);
+    expect::that(!work_alone(), "not before");
+    expect::equal(num_threads(), 1);
+    expect::equal(std::string(num_threads_source()), "work_alone");
+    work_alone(false);
     set_num_threads(0);
     expect::that(num_threads() >= 1, "the default");
 }
@@ -142,6 +145,113 @@ void float_environment_is_standard_inside() {
         expect::that(!rounds_to_nearest(), "the caller has its own rounding back");
     }
     std::fesetround(FE_TONEAREST);
+}
+
+// Chunks after the first, which is slow so that help is wanted, wait until all workers have one.
+// Returns how many did before a minute was over.
+std::size_t meet(std::size_t workers) {
+    std::vector<std::atomic<bool>> came(workers);
+    std::atomic<std::size_t> present{0};
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    for_each_chunk(1'000'000, 1, workers, nullptr,
+                   [&](std::size_t worker, std::size_t begin, std::size_t) {
+                       if (begin == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                       if (begin > 0 && !came[worker].exchange(true)) ++present;
+                       while (begin > 0 && present < workers) {
+                           if (std::chrono::steady_clock::now() > end) return false;
+                           std::this_thread::yield();
+                       }
+                       return true;
+                   });
+    return present;
+}
+
+std::vector<std::size_t> chunks_of_workers(std::size_t chunks, std::size_t workers) {
+    std::vector<std::size_t> done(workers);
+    for_each_chunk(chunks, 1, workers, nullptr, [&](std::size_t worker, std::size_t, std::size_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++done[worker];
+        return true;
+    });
+    return done;
+}
+
+void a_helper_that_does_not_begin_is_not_waited_for() {
+    for (const std::size_t workers : team_sizes) expect::equal(meet(workers), workers);
+    detail::stall_helpers(true);
+    while (detail::stalled_helpers() < 3) chunks_of_workers(5, 4);
+    const std::vector<std::size_t> done = chunks_of_workers(50, 4);
+    expect::equal(done[0], 50U);
+    detail::stall_helpers(false);
+    for (const std::size_t workers : team_sizes) expect::equal(meet(workers), workers);
+}
+
+void calls_inside_a_chunk_have_one_thread() {
+    set_num_threads(4);
+    std::atomic<std::size_t> rows{0};
+    const auto failed =
+        for_each_chunk(40, 1, 4, nullptr, [&](std::size_t, std::size_t, std::size_t) {
+            const std::thread::id self = std::this_thread::get_id();
+            return num_threads() == 1 &&
+                   for_each_chunk(20, 1, 4, nullptr,
+                                  [&](std::size_t worker, std::size_t, std::size_t) {
+                                      std::this_thread::sleep_for(std::chrono::microseconds(50));
+                                      ++rows;
+                                      return worker == 0 && std::this_thread::get_id() == self;
+                                  }) == npos;
+        });
+    expect::equal(failed, npos);
+    expect::equal(rows.load(), 800U);
+    expect::equal(num_threads(), 4);
+    set_num_threads(0);
+}
+
+// More than can have help at a time.
+void calls_of_many_threads() {
+    std::atomic<std::size_t> rows{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 24; ++i) {
+        threads.emplace_back([&] {
+            for (int repeat = 0; repeat < 30; ++repeat) {
+                std::vector<std::size_t> of_worker(4);
+                for_each_chunk(20, 1, 4, nullptr,
+                               [&](std::size_t worker, std::size_t, std::size_t) {
+                                   std::this_thread::sleep_for(std::chrono::microseconds(20));
+                                   ++of_worker[worker];
+                                   return true;
+                               });
+                for (const std::size_t each : of_worker) rows += each;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    expect::equal(rows.load(), std::size_t{24 * 30 * 20});
+}
+
+// As a signal handler of Python may.
+void a_fork_during_a_call_ends_it_in_the_child() {
+#if defined(__unix__) || defined(__APPLE__)
+    static pid_t child;
+    child = -1;
+    const Poll poll = [] {
+        if (child == -1) child = fork();
+        if (child == 0) alarm(20);  // ends the child should it hang
+        return false;
+    };
+    const auto slow = [](std::size_t, std::size_t, std::size_t) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        return true;
+    };
+    try {
+        expect::equal(for_each_chunk(200, 1, 4, poll, slow), npos);
+    } catch (const std::runtime_error&) {
+        _exit(child == 0 && for_each_chunk(20, 1, 4, nullptr, slow) == npos ? 0 : 1);
+    }
+    if (child == 0) _exit(2);
+    int status = -1;
+    waitpid(child, &status, 0);
+    expect::equal(status, 0);
+#endif
 }
 
 void forked_child_is_serial() {
@@ -176,6 +286,10 @@ int main() {
     poll_interrupts();
     numbers_of_threads();
     float_environment_is_standard_inside();
+    a_helper_that_does_not_begin_is_not_waited_for();
+    calls_inside_a_chunk_have_one_thread();
+    calls_of_many_threads();
+    a_fork_during_a_call_ends_it_in_the_child();
     forked_child_is_serial();
     return expect::summary();
 }

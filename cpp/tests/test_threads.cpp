@@ -140,7 +140,7 @@ int main() {
     shared_by_threads(RiskProfile({0.0, 1.0, -2.0 / 3.0}, 0.0), add_events);
     shared_by_threads(ScoreSums(ScoreSet(7), 0.0), add_events);
     shared_by_threads(Scorecard(15, 0.0, true), add_events);
-    shared_by_threads(Assessment(bins, 0.0), add_scored);
+    shared_by_threads(Assessment(bins, 0.0, true), add_scored);
     shared_by_threads(Reliability(bins), add_scored);
     shared_by_threads(ScoreTable(), add_scored);
     shared_by_threads(Spiegelhalter(), add_scored);

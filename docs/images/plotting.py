@@ -1,4 +1,4 @@
-"""Draw plotting.png of docs/plotting.md: needs pip install "calibrant[plot]"."""
+"""Draw plotting.png of docs/plotting.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw rank_calibration.png of docs/rank-calibration.md: needs pip install "calibrant[plot]"."""
+"""Draw rank_calibration.png of docs/rank-calibration.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

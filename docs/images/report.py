@@ -1,6 +1,6 @@
 """Take report.png of README.md and docs/report.md.
 
-Needs pip install "calibrant[report]", and chromium.
+Needs pip install ".[report]", and chromium.
 """
 
 import subprocess

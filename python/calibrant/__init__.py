@@ -36,7 +36,7 @@ _NAMES = {
         "HSIC", "HSICTest", "hsic", "hsic_test",
     ),
     "distributions": (
-        "CoupledGaussian", "CoupledGaussianFit",
+        "CoupledGaussian", "CoupledGaussianFit", "class_posterior",
     ),
     "ensemble": (
         "EnsembleVotes", "ensemble_confidence", "ensemble_votes",
@@ -54,8 +54,8 @@ _NAMES = {
     ),
     "means": (
         "CrossEntropyProbability", "MeanSpectrum", "RiskProfile", "coupling_to_power",
-        "cross_entropy_probability", "generalized_mean", "mean_spectrum", "power_to_coupling",
-        "renyi_entropy", "risk_profile", "tsallis_entropy",
+        "cross_entropy_probability", "generalized_mean", "geometric_standard_deviation",
+        "mean_spectrum", "power_to_coupling", "renyi_entropy", "risk_profile", "tsallis_entropy",
     ),
     "ranks": (
         "RankCalibration", "break_ties", "draw_counts", "energy_ranks", "pit_values",
@@ -100,4 +100,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *__all__})
+    return sorted({*_MODULES, *__all__})

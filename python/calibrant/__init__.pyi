@@ -11,7 +11,6 @@ from calibrant import (
     dependence as dependence,
     distributed as distributed,
     distributions as distributions,
-    drift as drift,
     ensemble as ensemble,
     ensemble_scores as ensemble_scores,
     evidence as evidence,
@@ -20,7 +19,6 @@ from calibrant import (
     means as means,
     plotting as plotting,
     ranks as ranks,
-    report as report,
     roc as roc,
     samples as samples,
     scorecards as scorecards,
@@ -29,6 +27,10 @@ from calibrant import (
     smooth as smooth,
     streaming as streaming,
     telemetry as telemetry,
+)
+from calibrant._callables import (
+    drift as drift,
+    report as report,
 )
 from calibrant._core import __version__ as __version__
 from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
@@ -82,6 +84,7 @@ from calibrant.dependence import (
 from calibrant.distributions import (
     CoupledGaussian as CoupledGaussian,
     CoupledGaussianFit as CoupledGaussianFit,
+    class_posterior as class_posterior,
 )
 from calibrant.ensemble import (
     EnsembleVotes as EnsembleVotes,
@@ -129,6 +132,7 @@ from calibrant.means import (
     coupling_to_power as coupling_to_power,
     cross_entropy_probability as cross_entropy_probability,
     generalized_mean as generalized_mean,
+    geometric_standard_deviation as geometric_standard_deviation,
     mean_spectrum as mean_spectrum,
     power_to_coupling as power_to_coupling,
     renyi_entropy as renyi_entropy,

@@ -11,7 +11,7 @@ from calibrant._saved import Saved
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Accumulator", "State"]
+__all__ = ["Accumulator", "State", "class_name"]
 
 
 class State(Protocol):
@@ -88,7 +88,7 @@ class Accumulator(Saved, Generic[StateT]):
             If its parameters differ.
         """
         if not self._is_like(other):
-            raise TypeError(f"cannot merge {type(other).__name__} into {type(self).__name__}")
+            raise TypeError(f"cannot merge {class_name(other)} into {class_name(self)}")
         self._state.merge(other._state)
         return self
 
@@ -171,4 +171,11 @@ class Accumulator(Saved, Generic[StateT]):
     def __repr__(self) -> str:
         shown = {"n": self.n, **self._parameters()}
         arguments = ", ".join(f"{name}={value!r}" for name, value in shown.items())
-        return f"{type(self).__name__}({arguments})"
+        return f"{class_name(self)}({arguments})"
+
+
+def class_name(value: object) -> str:
+    """Return what its class is called: a result may have the name of its accumulator."""
+    kind = type(value)
+    is_ours = isinstance(value, Accumulator) and kind.__module__.startswith("calibrant.")
+    return f"streaming.{kind.__name__}" if is_ours else kind.__name__

@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 from calibrant import _core
 from calibrant._bounds import Bounds
 from calibrant._result import Result, plain
-from calibrant._verdict import (
-    PairBins,
-    angle_between,
-    angle_tolerance,
-    least_divergence,
-    too_many_bins,
-    verdict_of,
-)
+from calibrant._verdict import PairBins, angle_between, angle_tolerance, too_many_bins
+from calibrant.assessment import verdict_on
 from calibrant.calibration import ReliabilityBins
 from calibrant.means import RiskProfile
 
@@ -62,13 +56,15 @@ class AssessmentBounds(Result):
         How far the angle of calibrated probabilities strays from 45 by chance; of the likely
         bins.
     verdict : str
-        That of the values; it says so if others within the intervals would have another.
+        As `calibrant.Assessment.verdict`, from the same tests of the same rows.
     bins : ReliabilityBins
         The likely bins of all pairs; a hit is a pair that happened.
     n, n_classes, n_omitted : int
         Events taken in, classes, and rows dropped because a value was missing.
     warning : str or None
         Why the numbers should be read with care.
+    pvalue : float
+        Of the verdict.
     """
 
     model: RiskProfile
@@ -82,6 +78,7 @@ class AssessmentBounds(Result):
     n_classes: int = 2
     n_omitted: int = 0
     warning: str | None = None
+    pvalue: float = math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything by name, ready for JSON; NaN becomes None."""
@@ -92,7 +89,7 @@ class AssessmentBounds(Result):
     ) -> AssessmentDisplay:
         """Draw the model against the source: a bubble for each likely bin, and the three means.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.AssessmentDisplay`.
         """
         from calibrant.plotting import AssessmentDisplay
@@ -141,26 +138,16 @@ def _angle(model: RiskProfile, source: MeanBounds, *, certain: bool) -> Bounds:
     return Bounds(min(max(value, low), high), low, high)
 
 
-def _verdict(angle: Bounds, tolerance: float, divergence: float, least: float) -> str:
-    text = verdict_of(angle.value, tolerance, divergence, least)
-    kinds = {
-        verdict_of(x, tolerance, divergence, least).split(":")[0]
-        for x in (angle.low, angle.value, angle.high)
-    }
-    if len(kinds) > 1:
-        text += (
-            f"; not certain: the angle lies between {angle.low:.1f}\N{DEGREE SIGN} "
-            f"and {angle.high:.1f}\N{DEGREE SIGN}"
-        )
-    return text
-
-
 def assessment_bounds(
-    table: _core.ScoreTable, model: RiskProfile, bins: _core.ScoreBounds
+    table: _core.ScoreTable,
+    model: RiskProfile,
+    bins: _core.ScoreBounds,
+    rows: _core.ScoreTable | None,
 ) -> AssessmentBounds:
-    """Return what bins of the pairs of a table amount to."""
+    """Return what bins of the pairs of a table amount to; the verdict is on the rows."""
     model_state = table.model()
-    source_state, *means = bins.source(model_state)
+    n_classes = max(table.columns, 2)
+    source_state, *means = bins.source(model_state, n_classes)
     source = MeanBounds(*(Bounds(*mean) for mean in means))
     names = ("decisiveness", "accuracy", "robustness")
     divergence = MeanBounds(
@@ -177,12 +164,9 @@ def assessment_bounds(
     likely = ReliabilityBins._of(bins.likely())
     pairs = PairBins(likely.weights, likely.hits, likely.mean_scores)
     angle = _angle(model, source, certain=bins.certain)
-    decisiveness, accuracy, robustness = (getattr(source, name).value for name in names)
-    values = RiskProfile(decisiveness, accuracy, robustness, model.n)
-    tolerance = angle_tolerance(model, values, pairs)
-    least = least_divergence(pairs, 2)
-    verdict = _verdict(angle, tolerance, divergence.accuracy.value, least)
+    tolerance = angle_tolerance(model, pairs)
+    verdict, pvalue = verdict_on(rows, angle.value, tolerance, table.q_lim)
     return AssessmentBounds(
         model, source, divergence, angle, tolerance, verdict, likely,
-        table.n, 2, table.n_omitted, too_many_bins(pairs, 2),
+        table.n, n_classes, table.n_omitted, too_many_bins(pairs, n_classes), pvalue,
     )  # fmt: skip

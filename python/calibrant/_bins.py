@@ -10,7 +10,7 @@ import numpy as np
 from calibrant import _core
 from calibrant._settings import checked_choice, checked_count
 
-__all__ = ["bin_edges", "check_strategy", "checked_number"]
+__all__ = ["bin_edges", "check_strategy", "checked_number", "edges_or_number"]
 
 
 def checked_number(n_bins: int | np.integer) -> int:
@@ -36,6 +36,18 @@ def _edge(edge: object) -> float:
     return float(edge)
 
 
-def check_strategy(strategy: object) -> None:
-    """Refuse anything but the two strategies."""
-    checked_choice(strategy, "strategy", ("uniform", "quantile"))
+def check_strategy(
+    strategy: object, allowed: tuple[str, ...] = ("uniform", "quantile", "kmeans")
+) -> None:
+    """Refuse anything but the strategies."""
+    checked_choice(strategy, "strategy", allowed)
+
+
+def edges_or_number(
+    n_bins: int | Sequence[float] | np.ndarray, strategy: str
+) -> tuple[list[float], int, bool]:
+    """Return edges, or the number of bins that are cut from the rows, and whether by clusters."""
+    check_strategy(strategy)
+    if strategy != "uniform" and isinstance(n_bins, (int, np.integer)):
+        return [], checked_number(n_bins), strategy == "kmeans"
+    return bin_edges(n_bins), 0, False

@@ -114,7 +114,7 @@ class ReliabilityBounds(Result):
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram of the likely table, as `ReliabilityBins.plot`.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.ReliabilityDisplay`.
         """
         from calibrant.plotting import ReliabilityDisplay

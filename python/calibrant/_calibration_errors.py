@@ -10,10 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core, _inputs
-from calibrant._bins import bin_edges, check_strategy, checked_number
-from calibrant._labels import class_codes
+from calibrant._bins import edges_or_number
+from calibrant._labels import class_codes, event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy, checked_choice, checked_flag
+from calibrant._settings import (
+    MultiClass,
+    NanPolicy,
+    check_nan_policy,
+    checked_choice,
+    checked_flag,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,8 +35,9 @@ __all__ = [
     "top_label_ece",
 ]
 
-Strategy = Literal["uniform", "quantile"]
+Strategy = Literal["uniform", "quantile", "kmeans"]
 Norm = Literal[1, 2, "max"]
+LabelAverage = Literal["macro", "weighted", "pooled"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -84,7 +91,7 @@ class ReliabilityBins(Result):
     ) -> ReliabilityDisplay:
         """Draw the reliability diagram, with a band of chance and a histogram of the scores.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.ReliabilityDisplay`.
         """
         from calibrant.plotting import ReliabilityDisplay
@@ -109,9 +116,9 @@ class ReliabilityBins(Result):
         return "\n".join(rows)
 
 
-def check_norm(norm: object) -> None:
-    """Raise ValueError if it is none."""
-    checked_choice(norm, "norm", (1, 2, "max"))
+def check_norm(norm: object) -> Any:
+    """Return the norm, 1, 2 or "max"; raise ValueError if it is none."""
+    return checked_choice(norm, "norm", (1, 2, "max"))
 
 
 def _table(
@@ -124,21 +131,20 @@ def _table(
     scoring: int,
 ) -> _core.Reliability:
     omit = check_nan_policy(nan_policy)
-    check_strategy(strategy)
-    if strategy == "quantile" and isinstance(bins, (int, np.integer)):
-        n_bins = checked_number(bins)
-        edges = _core.equal_count_edges(y_true, y_proba, sample_weight, omit, scoring, n_bins)
-    else:
-        edges = bin_edges(bins)
+    edges, number, clustered = edges_or_number(bins, strategy)
+    if number:
+        find = _core.clustered_edges if clustered else _core.equal_count_edges
+        edges = find(y_true, y_proba, sample_weight, omit, scoring, number)
     table = _core.Reliability(edges)
     table.update(y_true, y_proba, sample_weight, omit, scoring)
     return table
 
 
-def _check_error(norm: object, debias: bool) -> None:
-    check_norm(norm)
-    if checked_flag(debias, "debias") and norm != 2:
+def _check_error(norm: object, debias: bool) -> Any:
+    found = check_norm(norm)
+    if checked_flag(debias, "debias") and found != 2:
         raise ValueError(f"debias needs norm=2: no unbiased estimator is known for norm={norm!r}")
+    return found
 
 
 def calibration_error(table: _core.Reliability, norm: object, debias: bool) -> float:
@@ -158,6 +164,7 @@ def reliability_bins(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> ReliabilityBins:
     """Mean score and frequency of hits, per bin of scores.
@@ -172,9 +179,10 @@ def reliability_bins(
         the label.
     n_bins : int, or the edges themselves
         Edges must not fall and must cover [0, 1].
-    strategy : {"uniform", "quantile"}
-        Bins of equal width, or of equal count as far as ties allow.
-    sample_weight, pos_label, labels, nan_policy
+    strategy : {"uniform", "quantile", "kmeans"}
+        Bins of equal width; of equal count as far as ties allow; or clusters of similar scores,
+        those with the least sum of squared distances from their means.
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `calibrant.risk_profile`.
 
     Returns
@@ -189,7 +197,9 @@ def reliability_bins(
       0.0000  0.5000  3       0.2833  0.3333
       0.5000  1.0000  1       0.8000  1.0000
     """
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     return ReliabilityBins._of(
         _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.EITHER)
     )
@@ -206,6 +216,7 @@ def expected_calibration_error(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Expected calibration error of the probabilities of a binary problem.
@@ -219,7 +230,7 @@ def expected_calibration_error(
     y_true : array of shape (n,)
         0 or 1.
     y_proba : array of shape (n,), values in [0, 1]
-    n_bins, strategy, sample_weight, pos_label, labels, nan_policy
+    n_bins, strategy, sample_weight, pos_label, labels, multi_class, nan_policy
         As for `reliability_bins`.
     norm : {1, 2, "max"}
     debias : bool
@@ -236,7 +247,9 @@ def expected_calibration_error(
     >>> expected_calibration_error([0, 0, 1, 1], [0.125, 0.375, 0.25, 0.75], n_bins=2)
     0.125
     """
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     return calibration_error(
         _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.BINARY),
         norm,
@@ -253,6 +266,7 @@ def maximum_calibration_error(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Largest gap between frequency and mean score over the bins.
@@ -266,7 +280,8 @@ def maximum_calibration_error(
     """
     return expected_calibration_error(
         y_true, y_proba, n_bins=n_bins, strategy=strategy, norm="max",
-        sample_weight=sample_weight, pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+        sample_weight=sample_weight, pos_label=pos_label, labels=labels,
+        multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
 
 
@@ -274,6 +289,7 @@ def top_label_ece(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
+    average: LabelAverage = "macro",
     n_bins: int | Sequence[float] | np.ndarray = 15,
     strategy: Strategy = "uniform",
     norm: Norm = 1,
@@ -282,35 +298,64 @@ def top_label_ece(
     labels: ArrayLike | None = None,
     nan_policy: NanPolicy = "raise",
 ) -> float:
-    """Calibration error of the confidence in the predicted class, all classes pooled.
+    """Calibration error of the confidence in the predicted label.
 
-    The score is the largest probability of a row, a hit that its class is the label: the ECE
-    of Guo et al. 2017. (MAPIE's function of this name averages over the predicted classes.)
+    The predicted label is the class with the largest probability of the row, the first of
+    equals; the score is that probability, and a hit is that its class is the label.
 
     Parameters
     ----------
     y_true : array of shape (n,)
     y_proba : array of shape (n, k), values in [0, 1]
+    average : {"macro", "weighted", "pooled"}
+        "macro" computes an error for the rows of each predicted label, with bins of their own, and
+        returns the plain mean of the errors, as MAPIE does. "weighted" weights them by the rows of
+        the label [1]_. "pooled" computes one error of all rows, whatever label they predict: the
+        confidence calibration of [2]_, with which errors of opposite sign cancel where two labels
+        are predicted with like probabilities. Labels that are never predicted do not count.
     n_bins, strategy, norm, debias, sample_weight, labels, nan_policy
         As for `expected_calibration_error`.
 
+    Notes
+    -----
+    With L the labels that are predicted, n_j the rows that predict j and B_ij those of them in bin
+    i, "macro" with norm 1 is 1/L sum_j sum_i |B_ij| / n_j \\|acc(B_ij) - conf(B_ij)\\|.
+
+    References
+    ----------
+    .. [1] C. Gupta, A. Ramdas, "Top-label calibration and multiclass-to-binary reductions", ICLR
+       2022.
+    .. [2] C. Guo, G. Pleiss, Y. Sun, K. Q. Weinberger, "On calibration of modern neural networks",
+       ICML 2017.
+
     Examples
     --------
-    >>> top_label_ece([0, 1, 1], [[0.75, 0.25], [0.25, 0.75], [0.75, 0.25]], n_bins=1)
+    >>> y_true, y_proba = [0, 1, 1], [[0.75, 0.25], [0.25, 0.75], [0.75, 0.25]]
+    >>> top_label_ece(y_true, y_proba, n_bins=1)
+    0.25
+    >>> top_label_ece(y_true, y_proba, n_bins=1, average="pooled")
     0.08333333333333333
     """
+    checked_choice(average, "average", ("macro", "weighted", "pooled"))
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
-    return calibration_error(
-        _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.TOP_LABEL),
-        norm,
-        debias,
+    if average == "pooled":
+        return calibration_error(
+            _table(codes, y_proba, n_bins, strategy, sample_weight, nan_policy, _core.TOP_LABEL),
+            norm,
+            debias,
+        )
+    omit = check_nan_policy(nan_policy)
+    edges, number, clustered = edges_or_number(n_bins, strategy)
+    _check_error(norm, debias)
+    code = 0 if norm == "max" else norm
+    macro, weighted = _core.label_errors(
+        codes, y_proba, sample_weight, omit, [edges], number, clustered, code, debias, None, 0
     )
+    return macro if average == "macro" else weighted
 
 
 def _is_table(y_true: ArrayLike) -> bool:
-    if isinstance(y_true, (list, tuple)):
-        return len(y_true) > 0 and isinstance(y_true[0], (list, tuple, np.ndarray))
-    return getattr(y_true, "ndim", 1) == 2
+    return len(_inputs.shape_of(y_true) or ()) == 2
 
 
 def classwise_ece(
@@ -344,8 +389,8 @@ def classwise_ece(
     array([0.25, 0.25])
     """
     if _is_table(y_true):
-        indicators = np.asarray(_inputs.resolve(y_true, "y_true"))
-        scores = np.asarray(_inputs.resolve(y_proba, "y_proba"))
+        indicators = _inputs.read_numbers(y_true, "y_true")
+        scores = _inputs.read_numbers(y_proba, "y_proba")
         if indicators.shape != scores.shape:
             raise ValueError(
                 f"y_true and y_proba must have the same shape, got {indicators.shape} "
@@ -358,15 +403,11 @@ def classwise_ece(
         errors = np.array([calibration_error(table, norm, debias) for table in tables])
     else:
         omit = check_nan_policy(nan_policy)
-        check_strategy(strategy)
+        edges, number, clustered = edges_or_number(n_bins, strategy)
         _check_error(norm, debias)
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
-        if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
-            edges, number = [], checked_number(n_bins)
-        else:
-            edges, number = bin_edges(n_bins), 0
         code = 0 if norm == "max" else norm
         errors = _core.classwise_errors(
-            codes, y_proba, sample_weight, omit, edges, number, code, debias
+            codes, y_proba, sample_weight, omit, edges, number, clustered, code, debias
         )
     return float(errors.mean()) if checked_flag(average, "average") else errors

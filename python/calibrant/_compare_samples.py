@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._confidence import checked_level
+from calibrant._draws import renamed
 from calibrant._frechet import frechet_distance
 from calibrant._mmd_test import MMDTest, mmd_test
 from calibrant._neighbours import DensityCoverage, density_coverage
@@ -81,7 +82,7 @@ class SampleComparison(Result):
         With many truths, density, coverage and diversity beside what is expected of equal laws:
         see `calibrant.plotting.SampleComparisonDisplay`. Without, the Vendi profile; with one
         each, what `RankCalibration.plot` draws. Needs matplotlib:
-        ``pip install "calibrant[plot]"``.
+        ``pip install ".[plot]"``.
         """
         from calibrant.plotting import SampleComparisonDisplay
 
@@ -215,7 +216,10 @@ def _no_truth(x: Any) -> SampleComparison:
 
 
 def _one_truth_each(x: Any, y: Any, prob: float, seed: int) -> SampleComparison:
-    ranks = sbc_ranks(x, y, seed=seed)
+    try:
+        ranks = sbc_ranks(x, y, seed=seed)
+    except (TypeError, ValueError) as error:
+        raise renamed(error, draws="x", truth="y") from None
     calibration = rank_calibration(ranks, np.shape(x)[1], prob=prob)
     return SampleComparison(
         "one truth each", calibration.verdict, len(ranks), len(ranks), ranks=calibration

@@ -57,13 +57,15 @@ def size_stratified_coverage(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        What happened: a number, or a class.
     intervals, sets
         One of the two: as for `interval_coverage`, or as for `set_coverage`.
     n_groups : int, optional
         Groups of equal count, as far as ties allow: group k ends with the smallest size for
         which at least k / n_groups of the rows are not larger, with all rows of that size. By
         default 3 for intervals, and one group a size for sets.
-    y_true, ci_level, ci_method, sample_weight, labels, nan_policy, crossed
+    ci_level, ci_method, sample_weight, labels, nan_policy, crossed
         As for the coverages.
 
     Returns
@@ -129,15 +131,17 @@ def coverage_gap(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        What happened: a number, or a class.
+    intervals, sets
+        One of the two: as for `interval_coverage`, or as for `set_coverage`.
     groups : array of shape (n,)
         A key for each row, as for `calibrant.scorecard`.
     confidence_level : float, or one a level
         The nominal level c.
     weighted : bool
         Weight groups by their rows; otherwise every group that has weight counts the same.
-    intervals, sets
-        One of the two: as for `interval_coverage`, or as for `set_coverage`.
-    y_true, ci_level, ci_method, sample_weight, labels, nan_policy, crossed
+    ci_level, ci_method, sample_weight, labels, nan_policy, crossed
         As for the coverages. With "omit", rows without a key are left out, too.
 
     Returns

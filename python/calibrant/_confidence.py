@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant._settings import checked_choice
+
 __all__ = [
     "ByLevel",
     "CiMethod",
@@ -48,8 +50,7 @@ def checked_level(level: Any, name: str) -> float:
 def confidence(ci_level: Any, ci_method: Any) -> Confidence:
     """Check both arguments."""
     level = checked_level(ci_level, "ci_level")
-    if ci_method not in ("wilson", "exact"):
-        raise ValueError(f"ci_method must be 'wilson' or 'exact', got {ci_method!r}")
+    checked_choice(ci_method, "ci_method", ("wilson", "exact"))
     tail = 0.5 * (1.0 - level)
     return Confidence(ci_method == "exact", tail, -NormalDist().inv_cdf(tail))
 

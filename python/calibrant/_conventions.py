@@ -7,18 +7,20 @@ libraries is needed. Values are theirs to rounding, for the versions named in th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import _calibration_errors as calibration
-from calibrant._labels import class_codes
+from calibrant import _calibration_errors as calibration, _inputs
+from calibrant._labels import event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
 from calibrant.smooth import smooth_calibration_error
 
 __all__ = ["Convention", "Conventions", "conventions"]
@@ -88,14 +90,23 @@ class Conventions(Result):
 def _binned(hit: np.ndarray, score: np.ndarray, bins: np.ndarray) -> float:
     """Sum over bins of |hits - scores|, per row; rows with a negative bin are left out."""
     kept = bins >= 0
-    size = np.bincount(bins[kept]).sum()
     gaps = np.bincount(bins[kept], (hit - score)[kept])
-    return float(np.abs(gaps).sum() / size)
+    size = np.count_nonzero(kept)
+    return float(np.abs(gaps).sum() / size) if size else math.nan
+
+
+def _torch_edges(n_bins: int, dtype: Any) -> np.ndarray:
+    """``torch.linspace(0, 1, n_bins + 1)``: by steps from both ends; down with an fma."""
+    step = Fraction(float(dtype(1) / dtype(n_bins)))
+    middle = (n_bins + 1) // 2
+    steps = [k * step if k < middle else 1 - (n_bins - k) * step for k in range(n_bins + 1)]
+    return np.array([float(edge) for edge in steps]).astype(dtype)
 
 
 def _left_closed(hit: np.ndarray, score: np.ndarray, n_bins: int) -> float:
-    """[a, b), and a bin of its own for 1: torchmetrics."""
-    return _binned(hit, score, np.searchsorted(np.linspace(0, 1, n_bins + 1), score, "right"))
+    """[a, b) in the type of the scores, and a bin of its own for 1: torchmetrics."""
+    edges = _torch_edges(n_bins, score.dtype.type)
+    return _binned(hit, score.astype(float), np.searchsorted(edges, score, "right"))
 
 
 def _left_closed_by_product(hit: np.ndarray, score: np.ndarray, n_bins: int) -> float:
@@ -148,8 +159,10 @@ def _equal_count(hit: np.ndarray, score: np.ndarray, n_bins: int) -> float:
     return float(np.sum(gaps) / score.size)
 
 
-def _of_scores(hit: np.ndarray, score: np.ndarray, n_bins: int) -> list[Convention]:
-    """What all libraries can do with one score a row."""
+def _of_scores(
+    hit: np.ndarray, score: np.ndarray, n_bins: int, *, single: bool
+) -> list[Convention]:
+    """What all libraries can do with one score a row; `single`: which came as float32."""
     found: dict[str, Any] = {"y_true": hit, "y_proba": score, "n_bins": n_bins}
     ours = calibration.expected_calibration_error
     rows = [
@@ -171,8 +184,8 @@ def _of_scores(hit: np.ndarray, score: np.ndarray, n_bins: int) -> list[Conventi
         (
             "torchmetrics",
             "BinaryCalibrationError(norm='l1')",
-            _left_closed(hit, score, n_bins),
-            "[a, b), and 1 in a hidden extra bin",
+            _left_closed(hit, score.astype(np.float32) if single else score, n_bins),
+            "[a, b) with torch's edges, and 1 in a hidden extra bin",
         ),
         ("netcal", "ECE", _last_closed(hit, score, n_bins), "[a, b), 1 in the last"),
         (
@@ -233,18 +246,34 @@ def _of_classes(y: np.ndarray, proba: np.ndarray, n_bins: int) -> list[Conventio
     hit = (y == top).astype(float)
     k = proba.shape[1]
     classwise = [_mapie_uniform((y == j).astype(float), proba[:, j], n_bins) for j in range(k)]
+    ours = {
+        average: calibration.top_label_ece(y, proba, n_bins=n_bins, average=average)
+        for average in ("macro", "weighted", "pooled")
+    }
     rows = [
         (
             "calibrant",
             "top_label_ece",
-            calibration.top_label_ece(y, proba, n_bins=n_bins),
+            ours["macro"],
+            "unweighted mean over the predicted classes, [a, b)",
+        ),
+        (
+            "calibrant",
+            "top_label_ece(average='weighted')",
+            ours["weighted"],
+            "mean over the predicted classes by their rows (Gupta and Ramdas)",
+        ),
+        (
+            "calibrant",
+            "top_label_ece(average='pooled')",
+            ours["pooled"],
             "largest probability, all classes pooled, [a, b)",
         ),
         (
             "torchmetrics",
             "MulticlassCalibrationError(norm='l1')",
-            _left_closed(hit, score, n_bins),
-            "pooled, [a, b), and 1 in a hidden extra bin",
+            _left_closed(hit, score.astype(np.float32), n_bins),
+            "pooled, [a, b) in float32, and 1 in a hidden extra bin",
         ),
         (
             "uncertainty-calibration",
@@ -263,7 +292,7 @@ def _of_classes(y: np.ndarray, proba: np.ndarray, n_bins: int) -> list[Conventio
             "MAPIE",
             "top_label_ece",
             _mapie_top_label(hit, score, top, n_bins),
-            "unweighted mean over the predicted classes",
+            "unweighted mean over the predicted classes, n edges",
         ),
         (
             "calibrant",
@@ -299,6 +328,7 @@ def conventions(
     n_bins: int = 10,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> Conventions:
     """Which library's convention gives which value, on your own data.
@@ -312,7 +342,7 @@ def conventions(
     y_true : array of shape (n,)
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
     n_bins : int
-    pos_label, labels, nan_policy
+    pos_label, labels, multi_class, nan_policy
         As for `calibrant.risk_profile`.
 
     Returns
@@ -328,17 +358,23 @@ def conventions(
     0.275 textbook: edges of NumPy's linspace
     0.025 textbook: scores on an edge go left
     """
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     omit = check_nan_policy(nan_policy)
-    calibration.reliability_bins(codes, y_proba, n_bins=n_bins, nan_policy=nan_policy)  # checks
-    y, proba = np.asarray(codes), np.asarray(y_proba, dtype=float)
+    calibration.reliability_bins(  # checks
+        codes, y_proba, n_bins=n_bins, multi_class="top_label", nan_policy=nan_policy
+    )
+    y = _inputs.read_numbers(codes, "y_true")
+    proba = _inputs.read_numbers(y_proba, "y_proba").astype(float)
     if omit:
         kept = ~(np.isnan(y.astype(float)) | np.isnan(proba.reshape(len(y), -1)).any(axis=1))
         y, proba = y[kept], proba[kept]
     if len(y) < n_bins:
         raise ValueError(f"conventions needs at least n_bins = {n_bins} rows, got {len(y)}")
     if proba.ndim == 1:
-        rows = _of_scores(y.astype(float), proba, n_bins)
+        single = getattr(y_proba, "dtype", None) == np.float32
+        rows = _of_scores(y.astype(float), proba, n_bins, single=single)
     else:
         rows = _of_classes(y.astype(int), proba, n_bins)
     return Conventions(tuple(rows), len(y), n_bins)

@@ -19,7 +19,7 @@ from calibrant._interval_bounds import (
     require_outcomes,
 )
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._settings import NanPolicy, check_nan_policy, checked_choice
 
 __all__ = ["CoverageHSIC", "CoverageHSICByLevel", "Estimator", "coverage_hsic", "mapie_hsic"]
 
@@ -128,6 +128,11 @@ def result_of(
     return CoverageHSICByLevel(tuple(levels)) if has_levels else levels[0]
 
 
+def check_estimator(estimator: object) -> None:
+    """Raise ValueError if it is none."""
+    checked_choice(estimator, "estimator", ("biased", "gretton", "unbiased"))
+
+
 def coverage_hsic(
     y_true: ArrayLike,
     intervals: ArrayLike | tuple[ArrayLike, ArrayLike],
@@ -180,6 +185,7 @@ def coverage_hsic(
     """
     require_outcomes(y_true)
     width, coverage = check_bandwidths(bandwidths)
+    check_estimator(estimator)
     values, n, n_omitted, has_levels = _core.coverage_hsic(
         y_true, *bounds_of(intervals), check_nan_policy(nan_policy), check_crossed(crossed),
         width, coverage, estimator,

@@ -13,6 +13,7 @@ from calibrant._coverage_hsic import (
     CoverageHSICByLevel,
     Estimator,
     check_bandwidths,
+    check_estimator,
     result_of,
 )
 from calibrant._interval_bounds import Crossed, bounds_of, check_crossed, require_outcomes
@@ -78,6 +79,7 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
         ValueError
             If there are less than 2 rows, or 4 for the unbiased estimator.
         """
+        check_estimator(estimator)
         state = self._now()
         return result_of(
             state.values(estimator), n=state.n, n_omitted=state.n_omitted,

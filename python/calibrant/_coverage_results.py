@@ -136,7 +136,7 @@ class SizeGroups(Result):
     ) -> SizeGroupsDisplay:
         """Draw the coverage of each group; ``nominal`` marks what the level promises.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.SizeGroupsDisplay`.
         """
         from calibrant.plotting import SizeGroupsDisplay

@@ -11,12 +11,19 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._groups import group_codes
-from calibrant._inputs import resolve
-from calibrant._labels import class_codes
+from calibrant._inputs import shape_of
+from calibrant._labels import event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_choice
 from calibrant._subsets import LEFT_OUT, subset_codes
-from calibrant._test_result import ClasswiseTestResult, GroupwiseTestResult, TestResult
+from calibrant._test_result import (
+    ClasswiseTestResult,
+    GroupwiseTestResult,
+    Method,
+    Simulation,
+    TestResult,
+    checked_method,
+)
 
 __all__ = ["CumulativeTests", "cumulative_tests", "ks_test", "kuiper_test"]
 
@@ -32,11 +39,12 @@ class WalkTests(NamedTuple):
     n: int
     n_omitted: int
 
-    def results(self) -> CumulativeTests:
-        """Return both tests."""
+    def results(self, simulation: Simulation | None = None) -> CumulativeTests:
+        """Return both tests; with what was simulated, if the p-values come from that."""
 
         def result(numbers: tuple[float, float, float]) -> TestResult:
-            return TestResult(*numbers, n=self.n, n_omitted=self.n_omitted, sigma=self.sigma)
+            found = TestResult(*numbers, n=self.n, n_omitted=self.n_omitted, sigma=self.sigma)
+            return found if simulation is None else simulation.marked(found)
 
         return CumulativeTests(result(self.ks), result(self.kuiper))
 
@@ -59,9 +67,12 @@ def cumulative_tests(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
-    classes: Classes = "top-label",
+    classes: Classes | None = None,
     subset: Any = None,
     groups: Any = None,
+    method: Method = "asymptotic",
+    n_simulations: int = 9999,
+    seed: int = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
@@ -71,8 +82,14 @@ def cumulative_tests(
 
     Parameters
     ----------
-    y_true, y_proba, classes, subset, groups, sample_weight, pos_label, labels, nan_policy
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The score is the probability of class 1, a hit is label 1.
+    classes, subset, groups, method, n_simulations, seed
         As for `ks_test`.
+    sample_weight, pos_label, labels, nan_policy
+        As for `calibrant.risk_profile`.
 
     Returns
     -------
@@ -85,20 +102,34 @@ def cumulative_tests(
     >>> tests.ks.statistic, tests.kuiper.statistic
     (0.437594..., 0.875189...)
     """
-    if classes not in ("top-label", "per-class"):
-        raise ValueError(f"classes must be 'top-label' or 'per-class', got {classes!r}")
+    if classes is not None:
+        checked_choice(classes, "classes", ("top-label", "per-class"))
     if subset is not None and groups is not None:
         raise ValueError("subset and groups cannot both be given")
     if groups is not None and classes == "per-class":
         raise ValueError("groups cannot be tested per class; pass classes='top-label'")
+    simulation = checked_method(method, n_simulations, seed)
+    if simulation is not None and (subset is not None or groups is not None):
+        name = "subset" if groups is None else "groups"
+        raise ValueError(
+            f"{name} cannot be tested with method='simulated': the hits of a group are compared "
+            "with those of all rows, not with the scores"
+        )
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    multi_class: MultiClass = "auto" if classes is None else "top_label"
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     rows = (codes, y_proba, sample_weight, omit)
     if groups is not None:
         return _of_groups(rows, groups, omit)
     members = None if subset is None else subset_codes(subset)
 
     def tests(scoring: int) -> CumulativeTests:
+        if simulation is not None:
+            drawn = (simulation.n_simulations, simulation.seed)
+            found_here = _core.simulated_walk_tests(*rows, scoring, *drawn)
+            return WalkTests(*found_here).results(simulation)
         if members is None:
             return WalkTests(*_core.walk_tests(*rows, scoring)).results()
         found = _core.subpopulation_tests(*rows, scoring, members, 1, "subset")[0]
@@ -106,11 +137,11 @@ def cumulative_tests(
             raise ValueError("subset needs a row with positive weight, got none")
         return WalkTests(*found).results()
 
-    return tests(_core.EITHER) if classes == "top-label" else _of_classes(tests, y_proba)
+    return _of_classes(tests, y_proba) if classes == "per-class" else tests(_core.EITHER)
 
 
 def _of_classes(tests: Callable[[int], CumulativeTests], y_proba: ArrayLike) -> CumulativeTests:
-    shape = np.shape(y_proba if hasattr(y_proba, "shape") else resolve(y_proba, "y_proba"))
+    shape = shape_of(y_proba) or (0,)
     if len(shape) == 1:
         tests(_core.EITHER)  # which refuses what is no column of probabilities
         raise ValueError("classes='per-class' needs y_proba of shape (n, k), got shape (n,)")
@@ -143,9 +174,12 @@ def ks_test(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
-    classes: Classes = "top-label",
+    classes: Classes | None = None,
     subset: Any = None,
     groups: Any = None,
+    method: Method = "asymptotic",
+    n_simulations: int = 9999,
+    seed: int = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
@@ -168,16 +202,28 @@ def ks_test(
         Class codes, 0 to k - 1.
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
         The score is the probability of class 1, a hit is label 1.
-    classes : {"top-label", "per-class"}
+    classes : {"top-label", "per-class"}, optional
         With y_proba of shape (n, k): whether the score is the largest probability of the row,
         and a hit that its class (the first of equals) is the label; or whether each class is
-        tested against the rest, with a p-value for all of them (`ClasswiseTestResult`).
+        tested against the rest, with a p-value for all of them (`ClasswiseTestResult`). By
+        default the top label; but two columns are a binary problem, whose second column is the
+        score, and their rows must sum to 1, up to 0.001.
     subset : array of shape (n,) of booleans, optional
         Test not whether scores are calibrated, but whether these rows have as many hits as all
         rows have at like scores [2]_; see the notes.
     groups : array of shape (n,), optional
         A key for each row, as for `calibrant.scorecard`. Each group is tested as a subset, with
         a p-value for all of them (`GroupwiseTestResult`).
+    method : {"asymptotic", "simulated"}
+        "asymptotic" takes the p-value from the law of large samples, which holds where the sum of
+        s (1 - s) is 20 or more, and rejects too often where it is small. "simulated" draws the
+        outcomes of all rows from their scores, `n_simulations` times, and counts those with a
+        statistic at least as large: p = (1 + count) / (1 + n_simulations). It holds for any number
+        of rows, up to 200,000; weights must then be whole numbers, each the number of rows that it
+        stands for. Not with `subset` or `groups`.
+    n_simulations, seed : int
+        For "simulated". The same seed gives the same p-value, in any order of rows and with any
+        number of threads.
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows: weights enter the variance as they are, not
         squared. They are numbers of rows, so scaling them scales the statistic.
@@ -226,7 +272,8 @@ def ks_test(
     """
     return cumulative_tests(
         y_true, y_proba, classes=classes, subset=subset, groups=groups,
-        sample_weight=sample_weight, pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+        method=method, n_simulations=n_simulations, seed=seed, sample_weight=sample_weight,
+        pos_label=pos_label, labels=labels, nan_policy=nan_policy,
     ).ks  # fmt: skip
 
 
@@ -234,9 +281,12 @@ def kuiper_test(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
-    classes: Classes = "top-label",
+    classes: Classes | None = None,
     subset: Any = None,
     groups: Any = None,
+    method: Method = "asymptotic",
+    n_simulations: int = 9999,
+    seed: int = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
@@ -257,7 +307,9 @@ def kuiper_test(
     y_true : array of shape (n,)
         Class codes, 0 to k - 1.
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
-    classes, subset, groups, sample_weight, pos_label, labels, nan_policy
+    classes, subset, groups, method, n_simulations, seed
+        As for `ks_test`.
+    sample_weight, pos_label, labels, nan_policy
         As for `ks_test`.
 
     Returns
@@ -275,5 +327,6 @@ def kuiper_test(
     """
     return cumulative_tests(
         y_true, y_proba, classes=classes, subset=subset, groups=groups,
-        sample_weight=sample_weight, pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+        method=method, n_simulations=n_simulations, seed=seed, sample_weight=sample_weight,
+        pos_label=pos_label, labels=labels, nan_policy=nan_policy,
     ).kuiper  # fmt: skip

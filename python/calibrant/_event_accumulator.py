@@ -7,8 +7,8 @@ from typing import Any, Protocol, TypeVar
 from numpy.typing import ArrayLike
 
 from calibrant._accumulator import Accumulator, State as AnyState
-from calibrant._labels import class_codes
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._labels import event_rows
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
 
 __all__ = ["EventAccumulator"]
 
@@ -38,6 +38,7 @@ class EventAccumulator(Accumulator[StateT]):
         sample_weight: ArrayLike | None = None,
         pos_label: object | None = None,
         labels: ArrayLike | None = None,
+        multi_class: MultiClass = "auto",
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows.
@@ -51,11 +52,13 @@ class EventAccumulator(Accumulator[StateT]):
             Class codes, 0 to k - 1.
         y_proba : array of shape (n,) or (n, k), values in [0, 1]
         sample_weight : array of shape (n,), finite and not negative, optional
-        pos_label, labels, nan_policy
+        pos_label, labels, multi_class, nan_policy
             As for `calibrant.risk_profile`.
         """
         omit = check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        codes, y_proba = event_rows(
+            y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+        )
         self._add(codes, y_proba, sample_weight, omit)
 
     def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:

@@ -11,6 +11,7 @@ from calibrant.io._batches import count_missing
 from calibrant.io._draws import as_draws, draw_shape
 
 if TYPE_CHECKING:
+    from calibrant._settings import NanPolicy
     from calibrant.evidence import Evidence
     from calibrant.io import Scan
     from calibrant.io._parts import Columns
@@ -27,7 +28,7 @@ def width_quartiles(rows: Scan) -> list[float]:
         return []
     for columns in rows.columns():
         low, high = (np.asarray(columns[names[0]], float) for names in (bounds.low, bounds.high))
-        widths = high - low
+        widths = np.abs(high - low) if rows.crossed == "swap" else high - low
         widths = widths[np.isfinite(widths) & (widths > 0)]
         cuts = np.quantile(widths, [0.25, 0.5, 0.75]) if widths.size else np.empty(0)
         return [float(f"{cut:.3g}") for cut in cuts]
@@ -79,9 +80,10 @@ class Reader(Generic[E]):
             missing = self.evidence.source["missing"]
             for name in self._rows.roles.columns:
                 missing[name] = missing.get(name, 0) + count_missing(columns[name])
-        add_batch(self.evidence, batch, "omit" if reading.skip_missing else "raise", place)
+        policy: NanPolicy = "omit" if reading.skip_missing else "raise"
+        add_batch(self.evidence, batch, policy, place, self._rows.crossed)
         return batch.n
 
     def merge(self, other: Self) -> None:
         """Add the rows of another thread."""
-        self.evidence.merge(other.evidence)
+        self.evidence._absorb(other.evidence)

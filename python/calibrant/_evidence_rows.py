@@ -9,6 +9,8 @@ import numpy as np
 
 from calibrant import scorecards, streaming
 from calibrant._groups import group_codes
+from calibrant._interval_bounds import Crossed
+from calibrant._labels import POSITIVE_COLUMN, scored_columns
 from calibrant._prediction_sets import update_coded_sets
 from calibrant._settings import NanPolicy, check_nan_policy
 from calibrant.io._batches import Batch
@@ -22,10 +24,21 @@ __all__ = ["add_batch"]
 NO_WEIGHTS = "rows have weights, and HSIC takes none"
 
 
-def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, first_pair: int) -> None:
+def add_batch(
+    evidence: Evidence,
+    batch: Batch,
+    nan_policy: NanPolicy,
+    first_pair: int,
+    crossed: Crossed = "raise",
+) -> None:
     """Add rows to all accumulators; if some are refused, some accumulators may have them."""
     omit = check_nan_policy(nan_policy)
     groups = None
+    multi_class = evidence._settings.get("multi_class", "auto")
+    scored = scored_columns(batch.y_proba, multi_class)
+    if scored is not batch.y_proba:
+        evidence.source["y_proba"] = POSITIVE_COLUMN
+    batch = replace(batch, y_proba=scored)
     if batch.y_proba is not None and batch.groups is not None:
         groups = group_codes(batch.groups, omit=omit)
         batch = _without_strays(batch, groups[0])
@@ -34,12 +47,12 @@ def add_batch(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, first_pai
         _add_scores(evidence, batch, omit, groups)
         for part in (evidence.spectrum, evidence.assessment):
             if part is not None:
-                part.update(y_true, batch.y_proba, sample_weight=weight, nan_policy=nan_policy)
+                part._add(y_true, batch.y_proba, weight, omit)
     if evidence.intervals is not None and batch.intervals is not None:
         evidence.intervals.update(
-            y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy
+            y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy, crossed=crossed
         )
-        _add_hsic(evidence, batch, nan_policy)
+        _add_hsic(evidence, batch, nan_policy, crossed)
     if evidence.sets is not None and batch.sets is not None:
         _add_sets(evidence.sets, evidence.classes, batch, nan_policy)
     if evidence.ranks is not None and batch.draws is not None:
@@ -79,14 +92,16 @@ def _plain_key(key: Any) -> Any:
     return key if isinstance(key, (bool, int, float, str)) else str(key)
 
 
-def _add_hsic(evidence: Evidence, batch: Batch, nan_policy: NanPolicy) -> None:
+def _add_hsic(evidence: Evidence, batch: Batch, nan_policy: NanPolicy, crossed: Crossed) -> None:
     if evidence.coverage_hsic is None:
         return
     if batch.sample_weight is not None:
         evidence._leave_out("coverage_hsic", NO_WEIGHTS)
         return
     try:
-        evidence.coverage_hsic.update(batch.y_true, batch.intervals, nan_policy=nan_policy)
+        evidence.coverage_hsic.update(
+            batch.y_true, batch.intervals, nan_policy=nan_policy, crossed=crossed
+        )
     except ValueError:  # the rows are good, as the intervals took them: too many boxes
         evidence._leave_out("coverage_hsic", evidence._too_many_boxes)
 

@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "require_symmetric", "triangular_factor"]
+from calibrant._patient import answering_signals
+from calibrant._slices import slices
+
+__all__ = [
+    "Floats", "product", "require_symmetric", "singular_values", "symmetrized",
+    "triangular_factor",
+]  # fmt: skip
 
 Floats = NDArray[Any]
 
@@ -21,24 +27,57 @@ def triangular_factor(rows: Floats) -> Floats:
     n, width = rows.shape
     if n <= width:
         return rows
-    products = rows.T @ rows
-    values = np.linalg.eigvalsh(products)
+    products = product(rows.T, rows)
+    values = answering_signals(np.linalg.eigvalsh, products, work=width**3)
     if values[0] > 1e-6 * values[-1]:
-        return np.linalg.cholesky(products).T
+        return answering_signals(np.linalg.cholesky, products, work=width**3).T
     step = max(8 * width, 1024)  # blocks: LAPACK copies what it decomposes
     factor: Floats = rows[:0]
     for begin in range(0, n, step):
         block = np.vstack([factor, rows[begin : begin + step]])
-        factor = np.asarray(np.linalg.qr(block, mode="r"))
+        factor = answering_signals(_factor_of, block, work=2 * len(block) * width**2)
     return factor
+
+
+def _factor_of(rows: Floats) -> Floats:
+    return np.asarray(np.linalg.qr(rows, mode="r"))
+
+
+def product(a: Floats, b: Floats) -> Floats:
+    """Return a @ b."""
+    found: Floats = answering_signals(np.matmul, a, b, work=2 * a.size * b.shape[1])
+    return found
+
+
+def singular_values(a: Floats) -> Floats:
+    """Return those of a matrix, falling."""
+    rows, columns = sorted(a.shape)
+    return answering_signals(_singular_values, a, work=4 * rows**2 * columns)
+
+
+def _singular_values(a: Floats) -> Floats:
+    return np.asarray(np.linalg.svd(a, compute_uv=False))
 
 
 def require_symmetric(matrix: Floats, name: str, tolerance: float) -> None:
     """Raise ValueError at the entry that differs most from the one across, if by too much."""
-    gap = np.abs(matrix - matrix.T)
-    if gap.max() > tolerance:
-        i, j = map(int, np.unravel_index(int(gap.argmax()), gap.shape))
+    largest, i, j = tolerance, -1, -1
+    for rows in slices(matrix.shape):
+        gap = np.abs(matrix[rows] - matrix[:, rows].T)
+        if gap.max() > largest:
+            largest = gap.max()
+            i, j = map(int, np.unravel_index(int(gap.argmax()), gap.shape))
+            i += rows.start
+    if i >= 0:
         raise ValueError(
             f"{name} must be symmetric, found {matrix[i, j]} at row {i}, column {j} "
             f"and {matrix[j, i]} across"
         )
+
+
+def symmetrized(matrix: Floats) -> Floats:
+    """Return the mean of a matrix and its transpose."""
+    found = np.empty_like(matrix)
+    for rows in slices(matrix.shape):
+        found[rows] = 0.5 * matrix[rows] + 0.5 * matrix[:, rows].T
+    return found

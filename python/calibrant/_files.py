@@ -7,19 +7,34 @@ import os
 import secrets
 from pathlib import Path
 
-__all__ = ["write_file"]
+__all__ = ["check_not_read_only", "write_file"]
+
+
+def check_not_read_only(target: Path) -> None:
+    """Refuse to take the place of a file that its owner has locked, as writing into it would."""
+    if target.is_file() and not target.stat().st_mode & 0o222:
+        raise PermissionError(errno.EACCES, "the file is read-only", str(target))
+
+
+def checked_path(path: object) -> Path:
+    """Return the name of a file."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a str or os.PathLike, got {path!r}")
+    return Path(path)
 
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write under another name, then rename: a file is there as a whole or not at all.
 
-    Of a link, what it points to is replaced. A file that was there keeps its permissions.
+    Of a link, what it points to is replaced. A file that was there keeps its permissions; one that
+    is read-only is not replaced.
     """
-    target = Path(os.path.realpath(Path(path)))
+    target = Path(os.path.realpath(checked_path(path)))
     temporary = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}")
     try:
         if target.exists() and not (target.is_file() or target.is_dir()):
             raise OSError(errno.EINVAL, "it is no file but a device, a pipe or a socket")
+        check_not_read_only(target)
         _write_new(temporary, content.encode() if isinstance(content, str) else content, target)
         temporary.replace(target)
     except BaseException as error:

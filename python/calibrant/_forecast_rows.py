@@ -44,11 +44,23 @@ def _broadcast(y: Any, draws: Any, last: int, name: str) -> tuple[int, ...]:
         ) from None
 
 
+def _refuse_swapped(y: Any, x: Any, name: str) -> None:
+    """Refuse draws in the place of outcomes, which would broadcast to a value for each draw."""
+    one_less = [y.shape[:axis] + y.shape[axis + 1 :] for axis in range(y.ndim)]
+    if y.size > 1 and x.shape in one_less:
+        raise ValueError(
+            f"y_true and {name} look swapped: y_true comes first, got y_true of shape {y.shape} "
+            f"and {name} of shape {x.shape}; if {name} are the same for all outcomes, give them an "
+            f"axis of length 1 in front"
+        )
+
+
 def outcomes_and_draws(
     y_true: Any, draws: Any, draw_weight: Any, axis: int, *, name: str = "draws"
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None, tuple[int, ...]]:
     """Return outcomes (n,), draws (n, m), weights (n, m) or None, and the shape of the result."""
     y, x = read_numbers(y_true, "y_true"), read_numbers(draws, name)
+    _refuse_swapped(y, x, name)
     if x.ndim == 0:
         raise ValueError(f"{name} must have shape (..., m), got a number")
     weight = None if draw_weight is None else read_numbers(draw_weight, "draw_weight")
@@ -78,6 +90,7 @@ def outcomes_and_points(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, tuple[int, ...]]:
     """Return outcomes (n, d), draws (n, m d), d, and the shape of the result."""
     y, x = read_numbers(y_true, "y_true"), read_numbers(draws, "draws")
+    _refuse_swapped(y, x, "draws")
     if x.ndim < 2:
         raise ValueError(f"draws must have shape (..., m, d), got shape {x.shape}")
     if y.ndim < 1:

@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._features import Floats, require_symmetric, triangular_factor
+from calibrant._features import (
+    Floats,
+    product,
+    require_symmetric,
+    singular_values,
+    symmetrized,
+    triangular_factor,
+)
+from calibrant._patient import answering_signals
 from calibrant._result import ArraysResult
 
 __all__ = ["SampleMoments", "frechet_distance"]
@@ -53,6 +61,9 @@ def frechet_distance(x: Sample, y: Sample) -> float:
     their triangular factor otherwise. No square root of a matrix is taken, and a singular
     covariance does no harm. A result that rounding made negative is 0.
 
+    Ctrl-C is answered at once. LAPACK cannot be stopped, though: the decomposition under way goes
+    on in a thread of its own until it is done, and is dropped.
+
     It is too large by about a constant over n: compare only samples of equal size.
 
     Parameters
@@ -81,7 +92,7 @@ def frechet_distance(x: Sample, y: Sample) -> float:
         scale = _scale_of(difference, x_factor, y_factor)
         x_factor, y_factor = x_factor / scale, y_factor / scale
         traces = _sum_of_squares(x_factor) + _sum_of_squares(y_factor)
-        common = math.fsum(np.linalg.svd(x_factor @ y_factor.T, compute_uv=False))
+        common = math.fsum(singular_values(product(x_factor, y_factor.T)))
         distance = _sum_of_squares(difference / scale) + (traces - 2.0 * common)
         return max(0.0, float(distance * scale * scale))
 
@@ -118,7 +129,7 @@ def _of_moments(mean: Any, covariance: Any, name: str) -> tuple[Floats, Floats]:
         )
     largest = float(np.abs(matrix).max())
     require_symmetric(matrix, f"the covariance of {name}", 1e-8 * largest)
-    values, vectors = np.linalg.eigh(0.5 * matrix + 0.5 * matrix.T)
+    values, vectors = answering_signals(np.linalg.eigh, symmetrized(matrix), work=9 * width**3)
     if values[0] < -1e-8 * largest:
         raise ValueError(
             f"the covariance of {name} must have no negative eigenvalue, found {values[0]}"

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 from calibrant._draws import arranged
+from calibrant._inputs import read_labels
 
 __all__ = ["GroupsOfRows", "GroupsOfRuns", "Run", "runs"]
 
 #: Arguments of ``update`` that are the same for all rows; the others have one value for each.
-_SETTINGS = frozenset({"classes", "crossed", "labels", "nan_policy", "pos_label"})
+_SETTINGS = frozenset({"classes", "crossed", "labels", "multi_class", "nan_policy", "pos_label"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Run:
 def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run]:
     """Yield the arguments of ``update`` by group, for some groups at a time."""
     if "draws" in rows:
-        rows = {**rows, "draws": arranged(rows["draws"], rows.get("axis", 1)), "axis": 1}
+        draws = arranged(rows["draws"], rows.get("axis", 1), truth=rows.get("truth"))
+        rows = {**rows, "draws": draws, "axis": 1}
     settings = {name: value for name, value in rows.items() if _is_setting(name, value)}
     columns = {
         name: _column(value, codes.size, name)
@@ -103,7 +105,7 @@ def _column(value: Any, n: int, name: str) -> Any:
         return tuple(_column(side, n, name) for side in value)
     is_arrow = hasattr(value, "take") and hasattr(type(value), "__arrow_c_array__")
     is_list_of_sets = isinstance(value, list) and name == "sets"  # not all of one length
-    column = value if is_arrow or is_list_of_sets else np.asarray(value)
+    column = value if is_arrow or is_list_of_sets else read_labels(value, name)
     rows = 0 if isinstance(column, np.ndarray) and not column.ndim else len(column)
     if rows != n:
         raise ValueError(f"groups and {name} must have the same length, got {n} and {rows}")

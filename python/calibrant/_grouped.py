@@ -39,7 +39,7 @@ class Grouped(Accumulator[GroupedState]):
     >>> shops = Grouped(Scores)
     >>> shops.update([1, 0, 1], [0.75, 0.5, 0.5], groups=["north", "south", "south"])
     >>> shops
-    Grouped(n=3, n_groups=2, of=Scores(n=0, q_lim=0.0))
+    streaming.Grouped(n=3, n_groups=2, of=streaming.Scores(n=0, q_lim=0.0))
     >>> shops.result()["south"].brier
     0.25
     >>> shops.worst(1, "brier")

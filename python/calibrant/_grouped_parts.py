@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._group_runs import GroupsOfRows, GroupsOfRuns, runs
-from calibrant._labels import class_codes
+from calibrant._labels import event_rows
 from calibrant._settings import check_nan_policy
 
 __all__ = ["Books", "CoreParts", "Parts", "PlainParts", "parts_like"]
@@ -188,7 +188,10 @@ def _event_arguments(rows: dict[str, Any]) -> tuple[Any, Any, Any, bool]:
     """Return what an accumulator of events gives to the core."""
     y_true, y_proba = rows["y_true"], rows["y_proba"]
     omit = check_nan_policy(rows.get("nan_policy", "raise"))
-    codes = class_codes(y_true, y_proba, labels=rows.get("labels"), pos_label=rows.get("pos_label"))
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=rows.get("labels"), pos_label=rows.get("pos_label"),
+        multi_class=rows.get("multi_class", "auto"),
+    )  # fmt: skip
     return codes, y_proba, rows.get("sample_weight"), omit
 
 

@@ -97,6 +97,8 @@ class GroupedState:
         places[at], added = self._places(shown)
         _check_can_be_saved(added)
         follow = more.ascending and (not self.keys or not added or self.keys[-1] < added[0])
+        if before.without_key + more.without_key >= 2**64:
+            raise OverflowError("a count is full: more than 2^64 - 1 rows without a key")
         books = Books(
             before.n_groups + len(added),
             before.n + more.n,

@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant import _inputs
 from calibrant._labels import _is_missing
+from calibrant._patient import answering_signals
 
 __all__ = ["group_codes"]
 
@@ -42,7 +43,7 @@ def _factorized(groups: Any) -> tuple[np.ndarray, list[Any]]:
     if hasattr(type(groups), "dictionary_encode"):  # Arrow
         if hasattr(groups, "combine_chunks"):
             groups = groups.combine_chunks()
-        encoded = groups if hasattr(groups, "indices") else groups.dictionary_encode()
+        encoded = groups if hasattr(groups, "indices") else _encoded(groups)
         indices = encoded.indices
         if indices.null_count:  # signed, since polars has none that are
             indices = indices.cast("int64").fill_null(-1)
@@ -62,9 +63,23 @@ def _factorized(groups: Any) -> tuple[np.ndarray, list[Any]]:
             return _from_integers(values, least, largest)
     if values.dtype.kind == "O":
         return _from_objects(values.tolist())
-    keys, codes = np.unique(values, return_inverse=True, equal_nan=True)
+    keys, codes = answering_signals(_sorted_keys, values, work=100 * values.size)
     missing = np.asarray(keys != keys)
     return _in_order(np.where(missing[codes], -1, codes), keys.tolist())
+
+
+def _sorted_keys(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.unique(values, return_inverse=True, equal_nan=True)
+
+
+def _encoded(groups: Any) -> Any:
+    """Return a column of Arrow as a dictionary and indices."""
+    try:
+        return groups.dictionary_encode()
+    except NotImplementedError as error:  # of lists, structs, maps
+        raise TypeError(
+            f"groups must hold numbers, texts or dates, got an Arrow column of {groups.type}"
+        ) from error
 
 
 def _distinct(codes: np.ndarray, keys: list[Any]) -> tuple[np.ndarray, list[Any]]:
@@ -81,6 +96,7 @@ def _from_integers(values: np.ndarray, least: int, largest: int) -> tuple[np.nda
         return values.astype(np.int32), [False, True]
     if values.dtype.itemsize < 4:
         values = values.astype(np.int32)  # so that the difference fits
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
     codes = np.empty(values.shape, np.int32)
     offset = values.dtype.type(least)
     np.subtract(values, offset, out=codes, dtype=values.dtype, casting="unsafe")

@@ -10,8 +10,29 @@ from typing import Any
 
 import numpy as np
 
+from calibrant import _core
+
 _NUMERIC_KINDS = "biuf"
 _HOST_DEVICES = frozenset({1, 3, 11, 13})  # DLPack: CPU, and memory of CUDA and ROCm it can read
+
+
+def shape_of(value: Any) -> tuple[int, ...] | None:
+    """Return the shape, or None where it is not plain to see; no value is looked at.
+
+    A column of lists has two axes.
+    """
+    if isinstance(value, (list, tuple)):
+        of_first = shape_of(value[0]) if value else ()
+        return (len(value), *(of_first or ()))
+    shape = getattr(value, "shape", None)
+    is_dense = isinstance(getattr(value, "dtype", None), np.dtype) or len(shape or ()) == 2
+    forms = () if is_dense else ("__arrow_c_array__", "__arrow_c_stream__")
+    if any(hasattr(type(value), form) for form in forms):
+        try:
+            return _core.shape_of(value)
+        except (TypeError, ValueError):  # whoever reads it says what is wrong
+            return None
+    return None if shape is None else tuple(shape)
 
 
 def resolve(value: Any, name: str) -> Any:
@@ -41,12 +62,12 @@ def resolve(value: Any, name: str) -> Any:
     raise TypeError(f"{name} must be an array of real numbers, got {_type_name(value)}")
 
 
-def read_numbers(value: Any, name: str) -> np.ndarray:
+def read_numbers(value: Any, name: str, of: str = "real numbers") -> np.ndarray:
     """Return real numbers of any shape as an array, for what is not read by the extension."""
     found = resolve(value, name)
-    array = found if isinstance(found, np.ndarray) else np.asarray(value)
+    array = found if isinstance(found, np.ndarray) else _from_capsules(value, name)
     if array.dtype.kind not in _NUMERIC_KINDS or array.dtype.itemsize > 8:
-        raise TypeError(f"{name} must hold real numbers, got dtype {array.dtype}")
+        raise TypeError(f"{name} must hold {of}, got dtype {array.dtype}")
     return array
 
 
@@ -55,20 +76,37 @@ def read_labels(value: Any, name: str) -> np.ndarray:
     return _converted(value, name)
 
 
-def _plain(array: Any, name: str) -> np.ndarray:
-    if isinstance(array, np.ma.MaskedArray):
+def refuse_masked(value: Any, name: str) -> None:
+    """Raise TypeError if it is a masked array, or a list or tuple of some."""
+    if isinstance(value, np.ma.MaskedArray) and value is not np.ma.masked:
         raise TypeError(
             f"{name} is a masked array, whose mask would be lost; "
             f"pass {name}.filled(np.nan) or {name}.compressed()"
         )
+    if isinstance(value, (list, tuple)) and value and hasattr(value[0], "__len__"):
+        for row, one in enumerate(value):
+            if isinstance(one, np.ma.MaskedArray):
+                raise TypeError(
+                    f"{name} holds a masked array at row {row}, whose mask would be lost; "
+                    "pass plain arrays, with NaN for what is missing"
+                )
+
+
+def _plain(array: Any, name: str) -> np.ndarray:
+    refuse_masked(array, name)
     if isinstance(array, np.ndarray):
         return np.ndarray.view(array, np.ndarray)  # not array.view, which a subclass may change
     return np.asarray(array)
 
 
 def _converted(value: Any, name: str) -> np.ndarray:
+    refuse_masked(value, name)
+    if isinstance(value, (list, tuple)):
+        return _from_sequence(value, name, "values")
     try:
         return _plain(np.asanyarray(value), name)
+    except MemoryError:
+        raise
     except Exception as error:
         raise TypeError(
             f"{name} of type {_type_name(value)} cannot be read as an array: {error}"
@@ -109,6 +147,12 @@ def _from_arrow(value: Any, name: str) -> Any:
         ) from error
 
 
+def _from_capsules(value: Any, name: str) -> np.ndarray:
+    array = np.asarray(value)
+    has_numbers = array.dtype.kind in _NUMERIC_KINDS
+    return array if has_numbers else _core.numbers(value, name)  # lists of numbers, or with nulls
+
+
 def _from_dlpack(value: Any, name: str) -> np.ndarray:
     if getattr(value, "requires_grad", False) is True:
         raise TypeError(f"{name} requires a gradient; pass {name}.detach()")
@@ -126,11 +170,24 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray:
         ) from error
 
 
-def _from_sequence(value: list[Any] | tuple[Any, ...], name: str) -> np.ndarray:
+def _from_sequence(value: Any, name: str, of: str = "real numbers") -> np.ndarray:
+    refuse_masked(value, name)
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise TypeError(f"{name} must be a rectangular list of real numbers: {error}") from error
+        raise TypeError(
+            f"{name} must be a rectangular list of {of}{_first_other_shape(value)}"
+        ) from error
+
+
+def _first_other_shape(value: Any) -> str:
+    """Return where a list is not rectangular, as far as that is plain to see."""
+    shapes = [shape_of(row) for row in value]
+    row = next((i for i, shape in enumerate(shapes) if shape != shapes[0]), None)
+    if row is None:
+        return ""
+    first, other = (shape or "a number" for shape in (shapes[0], shapes[row]))
+    return f", found shape {first} at row 0 and {other} at row {row}"
 
 
 def _has_buffer(value: Any) -> bool:

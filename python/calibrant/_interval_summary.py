@@ -12,6 +12,7 @@ from calibrant._confidence import Confidence
 from calibrant._coverage_results import SizeGroups
 from calibrant._interval_bounds import are_equally_wide
 from calibrant._result import Result, plain
+from calibrant._test_result import holm
 from calibrant.scorecards import Estimate
 
 if TYPE_CHECKING:
@@ -43,12 +44,17 @@ class IntervalLevel(Result):
     criterion : float or None
         The coverage width-based criterion; None where all outcomes are equal.
     verdict : str
-        "calibrated" if the nominal level lies in the confidence interval of the coverage, else
-        "under-covering" or "over-covering".
+        "under-covering" or "over-covering" if the adjusted p-value is at most 1 - ``ci_level``,
+        else "calibrated"; "too few rows to tell" if no coverage could have been either.
     by_width : SizeGroups or None
         Coverage by width; None from a stream without edges.
     notes : tuple of str
         What is odd about the intervals.
+    pvalue : float
+        Of the hypothesis that the intervals cover at the nominal level: twice the smaller binomial
+        tail, in which weights count as repetitions.
+    adjusted_pvalue : float
+        By Holm's method, over all levels.
     """
 
     confidence_level: float
@@ -63,6 +69,8 @@ class IntervalLevel(Result):
     verdict: str
     by_width: SizeGroups | None = None
     notes: tuple[str, ...] = ()
+    pvalue: float = math.nan
+    adjusted_pvalue: float = math.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -98,10 +106,19 @@ class IntervalSummary(Result):
         ci_level: float,
         ci_method: str,
     ) -> IntervalSummary:
+        nominals = state.confidence_levels
+        tests = [state.coverage_test(i, nominal) for i, nominal in enumerate(nominals)]
+        pvalues = [pvalue for pvalue, _ in tests]
+        adjusted = holm(pvalues, sorted(range(len(pvalues)), key=pvalues.__getitem__))
+        error_rate = 1.0 - ci_level
+        rows = zip(nominals, tests, adjusted, by_width, strict=True)
         levels = tuple(
-            _level(state, i, nominal, by_width[i], ci, eta, _METHODS[ci_method])
-            for i, nominal in enumerate(state.confidence_levels)
-        )
+            _level(
+                state, i, nominal, groups, ci, eta, _METHODS[ci_method], pvalue, adjusted_pvalue,
+                can_tell=least * len(tests) <= error_rate, error_rate=error_rate,
+            )
+            for i, (nominal, (pvalue, least), adjusted_pvalue, groups) in enumerate(rows)
+        )  # fmt: skip
         return cls(levels, eta, ci_level, ci_method, state.n, state.n_omitted)
 
     def __getitem__(self, index: int) -> IntervalLevel:
@@ -125,7 +142,7 @@ class IntervalSummary(Result):
     ) -> IntervalCoverageDisplay:
         """Draw the coverage of each level against what it promises.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.IntervalCoverageDisplay`.
         """
         from calibrant.plotting import IntervalCoverageDisplay
@@ -182,6 +199,11 @@ def _level(
     ci: Confidence,
     eta: float,
     method: str,
+    pvalue: float,
+    adjusted_pvalue: float,
+    *,
+    can_tell: bool,
+    error_rate: float,
 ) -> IntervalLevel:
     coverage = Estimate(*state.coverage(index, *ci), method)
     below, above = (Estimate(*found, method) for found in state.outside(index, *ci))
@@ -194,6 +216,11 @@ def _level(
         notes.append(by_width.note)
     if math.isnan(criterion):
         notes.append("all outcomes are equal: the criterion compares widths with their range")
+    if adjusted_pvalue <= error_rate:
+        assert coverage.value is not None
+        verdict = "under-covering" if coverage.value < nominal else "over-covering"
+    else:
+        verdict = "calibrated" if can_tell else "too few rows to tell"
     return IntervalLevel(
         nominal,
         coverage,
@@ -204,15 +231,9 @@ def _level(
         largest,
         state.score(index, nominal),
         None if math.isnan(criterion) else criterion,
-        _verdict(coverage, nominal),
+        verdict,
         by_width,
         tuple(notes),
+        pvalue,
+        adjusted_pvalue,
     )
-
-
-def _verdict(coverage: Estimate, nominal: float) -> str:
-    if coverage.high is not None and coverage.high < nominal:
-        return "under-covering"
-    if coverage.low is not None and coverage.low > nominal:
-        return "over-covering"
-    return "calibrated"

@@ -7,9 +7,55 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from calibrant import _inputs
+from calibrant import _core, _inputs
+from calibrant._patient import answering_signals
+from calibrant._settings import MultiClass, checked_choice
 
-__all__ = ["class_codes", "n_classes"]
+__all__ = [
+    "POSITIVE_COLUMN", "class_codes", "class_names", "event_rows", "n_classes", "scored_columns",
+]  # fmt: skip
+
+#: What a result says of a y_proba of two columns.
+POSITIVE_COLUMN = (
+    "y_proba has two columns that sum to 1: column 1 is scored, as the probability of class 1; "
+    "multi_class='top_label' scores the larger of the two"
+)
+
+
+def event_rows(
+    y_true: Any,
+    y_proba: Any,
+    *,
+    labels: ArrayLike | None = None,
+    pos_label: object | None = None,
+    multi_class: MultiClass = "auto",
+    name: str = "y_proba",
+) -> tuple[Any, Any]:
+    """Return the labels as class codes, and the probabilities to be scored.
+
+    Two columns are those of ``predict_proba`` for a binary problem: the second one is scored, as
+    if it had been passed alone, and a row that does not sum to 1 is refused. With "top_label" they
+    are scored like k columns.
+    """
+    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    return codes, scored_columns(y_proba, multi_class, name)
+
+
+def scored_columns(y_proba: Any, multi_class: MultiClass, name: str = "y_proba") -> Any:
+    """Return the probabilities to be scored, as `event_rows` does."""
+    checked_choice(multi_class, "multi_class", ("auto", "top_label"))
+    if multi_class == "top_label" or _known_width(y_proba) not in (2, None):
+        return y_proba
+    positive = None if y_proba is None else _core.positive_column(y_proba, name)
+    return y_proba if positive is None else positive
+
+
+def _known_width(y_proba: Any) -> int | None:
+    """Return how many columns there are, 1 for a vector; None where it is not plain to see."""
+    shape = getattr(y_proba, "shape", None)
+    if not isinstance(shape, tuple):
+        return None
+    return 1 if len(shape) != 2 else shape[1]
 
 
 def class_codes(
@@ -51,20 +97,32 @@ def _codes(
                 f"order of its columns"
             )
         return _positive(values, rows, pos_label)
-    classes = _inputs.read_labels(labels, "labels")
-    if classes.ndim != 1 or classes.size < 2:
+    classes = class_names(labels)
+    if classes.size < 2:
         raise ValueError(f"labels must list at least two classes, got {labels!r}")
     if n_classes not in (classes.size, None):
         raise ValueError(f"labels must name the {n_classes} classes of y_proba, got {classes.size}")
     return _positions(values, rows, classes)
 
 
+def class_names(labels: Any) -> np.ndarray:
+    """Return the names of the classes as an array, of whatever kind they are."""
+    classes = _inputs.read_labels(labels, "labels")
+    if classes.ndim != 1:
+        raise ValueError(f"labels must list at least two classes, got {labels!r}")
+    for i, name in enumerate(classes if classes.dtype.kind == "O" else ()):
+        try:
+            hash(name)
+        except TypeError as error:
+            raise TypeError(
+                f"labels must hold one name for each class, found {name!r} at index {i}"
+            ) from error
+    return classes
+
+
 def _known_classes(y_proba: Any) -> int | None:
     """2 for a vector; None where it is not plain to see, or wrong in any case."""
-    shape = getattr(y_proba, "shape", None)
-    if shape is None and isinstance(y_proba, (list, tuple)) and len(y_proba) > 0:
-        first = y_proba[0]
-        shape = (len(y_proba), len(first)) if hasattr(first, "__len__") else (len(y_proba),)
+    shape = _inputs.shape_of(y_proba)
     if shape is None or len(shape) not in (1, 2):
         return None
     return 2 if len(shape) == 1 else int(shape[1])
@@ -115,6 +173,8 @@ def _row(rows: np.ndarray | None, index: int) -> int:
 
 
 def _positive(values: np.ndarray, rows: np.ndarray | None, pos_label: object) -> np.ndarray:
+    if np.ndim(pos_label) == 0 and _is_missing(pos_label):  # type: ignore[arg-type]
+        raise ValueError(f"pos_label must not be missing, got {pos_label!r}")
     if isinstance(pos_label, (list, dict, set)) or np.ndim(pos_label) > 0:  # type: ignore[arg-type]
         raise TypeError(f"pos_label must be one label, got {pos_label!r}")
     _check_comparable(values, np.asarray(pos_label), "pos_label")
@@ -141,7 +201,9 @@ def _positions(values: np.ndarray, rows: np.ndarray | None, classes: np.ndarray)
         same = np.flatnonzero(ordered[1:] == ordered[:-1])
         if same.size:
             raise ValueError(f"labels must be distinct, found {_text(ordered[same[0]])} twice")
-        slots = np.minimum(np.searchsorted(ordered, values), classes.size - 1)
+        work = 100 * values.size
+        slots = answering_signals(np.searchsorted, ordered, values, work=work)
+        slots = np.minimum(slots, classes.size - 1)
         unknown = np.flatnonzero(ordered[slots] != values)
     except TypeError as error:
         raise TypeError(

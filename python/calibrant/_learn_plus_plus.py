@@ -94,7 +94,8 @@ class LearnPlusPlus(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     estimator_weights_ : array of shape (T,)
         ln(1 / beta).
     estimator_errors_ : array of shape (T,)
-        Of the members on the rows of their data set, as weighted at the time; after flooring.
+        Of the members on the rows of their data set, as weighted at the time: as they were seen, so
+        that 0 stays 0 where the vote is that of `least_error`.
     composite_errors_ : array of shape (T,)
         E after each member.
     n_redraws_ : array of shape (T,)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant._result import Result
-from calibrant._settings import NanPolicy
+from calibrant._settings import MultiClass, NanPolicy
 from calibrant.assessment import SourceEstimator, assess
 
 __all__ = ["LogDecomposition", "log_decomposition"]
@@ -45,13 +45,14 @@ def log_decomposition(
     y_proba: ArrayLike,
     *,
     n_bins: int | Sequence[float] | np.ndarray | None = None,
-    strategy: Literal["uniform", "quantile"] = "quantile",
+    strategy: Literal["uniform", "quantile", "kmeans"] = "quantile",
     per_class: bool = False,
     source: SourceEstimator = "bins",
     q_lim: float = 0.0,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> LogDecomposition:
     """Split the log score: cross-entropy = entropy of the source + divergence of the model.
@@ -61,9 +62,14 @@ def log_decomposition(
 
     Parameters
     ----------
-    y_true, y_proba, n_bins, strategy, per_class, source, q_lim
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Two columns are a binary
+        problem, see `calibrant.brier_score`.
+    n_bins, strategy, per_class, source, q_lim
         As for `assess`.
-    sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `assess`.
 
     Examples
@@ -77,7 +83,7 @@ def log_decomposition(
     result = assess(
         y_true, y_proba, n_bins=n_bins, strategy=strategy, per_class=per_class, source=source,
         q_lim=q_lim, sample_weight=sample_weight, pos_label=pos_label, labels=labels,
-        nan_policy=nan_policy,
+        multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
     parts = (result.model, result.source, result.divergence)
     cross_entropy, entropy, divergence = (_minus_log(part.accuracy) for part in parts)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
+from calibrant._settings import checked_choice
 
 __all__ = ["Bandwidth", "Estimator", "Kernel", "median_bandwidth", "mmd"]
 
@@ -46,8 +47,7 @@ def median_bandwidth(
     >>> median_bandwidth([0.0, 1.0, 2.0], [1.0, 3.0, 4.0])
     2.0
     """
-    if kernel not in ("gaussian", "laplace"):
-        raise ValueError(f"kernel must be 'gaussian' or 'laplace', got {kernel!r}")
+    checked_choice(kernel, "kernel", ("gaussian", "laplace"))
     rows = n_rows(x) + n_rows(y)
     if rows < 2:
         raise ValueError(f"a median distance needs at least 2 rows, got {rows}")
@@ -64,8 +64,7 @@ def n_rows(sample: Any) -> int:
 
 def bandwidths_of(x: Any, y: Any, bandwidth: Bandwidth, kernel: str) -> list[float]:
     """Return the bandwidths meant; of the polynomial kernel a 1 that is not used."""
-    if kernel not in KERNELS:
-        raise ValueError(f"kernel must be one of {', '.join(map(repr, KERNELS))}, got {kernel!r}")
+    checked_choice(kernel, "kernel", KERNELS)
     is_median = isinstance(bandwidth, str) and bandwidth == "median"
     if kernel == "polynomial":
         if not is_median:
@@ -93,9 +92,7 @@ def bandwidths_of(x: Any, y: Any, bandwidth: Bandwidth, kernel: str) -> list[flo
 
 def checked_estimator(estimator: str, block_size: int | None) -> None:
     """Refuse what is no estimator, and a size of blocks where there are none."""
-    if estimator not in ESTIMATORS:
-        names = ", ".join(map(repr, ESTIMATORS))
-        raise ValueError(f"estimator must be one of {names}, got {estimator!r}")
+    checked_choice(estimator, "estimator", ESTIMATORS)
     if block_size is not None and estimator != "block":
         raise ValueError(f"block_size is for estimator 'block', not for {estimator!r}")
 

@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
-from calibrant._labels import class_codes
+from calibrant._labels import event_rows, scored_columns
 from calibrant._score_differences import ScoreDifferences, core_pair, differences_of
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
 
 __all__ = ["PairedScores"]
 
@@ -47,19 +47,25 @@ class PairedScores(Accumulator[_core.PairedScores]):
         sample_weight: ArrayLike | None = None,
         pos_label: object | None = None,
         labels: ArrayLike | None = None,
+        multi_class: MultiClass = "auto",
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows: what happened, and the probabilities of either model.
 
         Parameters
         ----------
+        y_true : array of shape (n,)
+            Class codes, 0 to k - 1; or what pos_label or labels say.
         first, second : arrays of the same shape, (n,) or (n, k), values in [0, 1]
-        y_true, sample_weight, pos_label, labels, nan_policy
+        sample_weight, pos_label, labels, multi_class, nan_policy
             As for `calibrant.risk_profile`. With "omit", a row is left out if a value of either
             model is missing.
         """
         omit = check_nan_policy(nan_policy)
-        codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
+        codes, first = event_rows(
+            y_true, first, labels=labels, pos_label=pos_label, multi_class=multi_class, name="first"
+        )
+        second = scored_columns(second, multi_class, "second")
         self._add(codes, first, second, sample_weight, omit, ("first", "second"))
 
     def _add(

@@ -265,7 +265,7 @@ def _only(table: Any, columns: Sequence[str]) -> Any:
             if name not in table:
                 raise ValueError(f"the table has no column {name!r} (there are: {[*table]})")
         return {name: table[name] for name in columns}
-    if hasattr(table, "iloc") and set(columns) <= set(table.columns):
+    if hasattr(table, "iloc") and hasattr(table, "columns") and set(columns) <= set(table.columns):
         table = table[columns]
     return SomeColumns(table, columns)
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core, _inputs
 from calibrant._draws import checked_index, checked_seed
+from calibrant._slices import slices
 
 __all__ = ["pit_values", "rank_pit_values"]
 
@@ -60,6 +61,8 @@ def pit_values(
     >>> pit_values([0.5, 0.5, 1.0], cdf_below=[0.0, 0.0, 0.5]).round(3)
     array([0.081, 0.142, 0.628])
     """
+    if callable(y_true):
+        raise TypeError("cdf and y_true look swapped: cdf comes first, got a function as y_true")
     outcomes = None if y_true is None else _outcomes(y_true)
     seed, first_pair = checked_seed(seed), checked_index(first_pair)
     upper = _probabilities(cdf, outcomes, "cdf")
@@ -68,13 +71,16 @@ def pit_values(
     lower = _probabilities(cdf_below, outcomes, "cdf_below")
     if lower.shape != upper.shape:
         raise ValueError(f"cdf_below must have the shape of cdf, {upper.shape}, got {lower.shape}")
-    crossed = np.flatnonzero(lower > upper)
-    if crossed.size:
-        i = crossed[0]
-        raise ValueError(
-            f"cdf_below must not be above cdf, found {lower[i]} > {upper[i]} at row {i}"
-        )
-    return lower + _noise(len(upper), 1, seed, first_pair)[:, 0] * (upper - lower)
+    noise = _noise(len(upper), 1, seed, first_pair)[:, 0]
+    for rows in slices(upper.shape):
+        crossed = np.flatnonzero(lower[rows] > upper[rows])
+        if crossed.size:
+            i = rows.start + crossed[0]
+            raise ValueError(
+                f"cdf_below must not be above cdf, found {lower[i]} > {upper[i]} at row {i}"
+            )
+        upper[rows] = lower[rows] + noise[rows] * (upper[rows] - lower[rows])
+    return upper
 
 
 def _outcomes(y_true: Any) -> NDArray[Any]:
@@ -96,16 +102,23 @@ def _probabilities(cdf: Any, outcomes: NDArray[Any] | None, name: str) -> NDArra
                 f"{name} must return numbers of shape {outcomes.shape}, got shape {found.shape}"
             )
     else:
-        found = _inputs.read_numbers(cdf, name).astype(np.float64)
+        found = _inputs.read_numbers(cdf, name)
         if outcomes is not None and found.shape != outcomes.shape:
             raise ValueError(f"{name} must have the shape of y_true, {outcomes.shape}, "
                              f"got {found.shape}")  # fmt: skip
     if found.ndim != 1:
         raise ValueError(f"{name} must have shape (n,), got shape {found.shape}")
-    bad = np.flatnonzero(~((found >= 0.0) & (found <= 1.0)))
-    if bad.size:
-        raise ValueError(f"{name} must lie in [0, 1], found {found[bad[0]]} at row {bad[0]}")
-    return found + 0.0
+    values = np.empty(found.shape)  # our own
+    for rows in slices(found.shape):
+        part = found[rows]
+        bad = np.flatnonzero(~((part >= 0.0) & (part <= 1.0)))
+        if bad.size:
+            is_swapped = outcomes is not None and np.all((outcomes >= 0.0) & (outcomes <= 1.0))
+            hint = f"; {name} and y_true look swapped: {name} comes first" if is_swapped else ""
+            where = f"at row {rows.start + bad[0]}{hint}"
+            raise ValueError(f"{name} must lie in [0, 1], found {part[bad[0]]} {where}")
+        values[rows] = part + 0.0
+    return values
 
 
 def rank_pit_values(
@@ -138,8 +151,10 @@ def rank_pit_values(
     found = _inputs.read_numbers(ranks, "ranks")
     state.update_ranks(found.reshape(-1) if found.ndim == 2 else found)
     dims = found.shape[1] if found.ndim == 2 else 1
-    noise = _noise(len(found), dims, seed, first_pair).reshape(found.shape)
-    return np.minimum((found + noise) / (n_draws + 1), _BELOW_ONE)
+    values = _noise(len(found), dims, seed, first_pair).reshape(found.shape)
+    for pairs in slices(found.shape):
+        values[pairs] = np.minimum((found[pairs] + values[pairs]) / (n_draws + 1), _BELOW_ONE)
+    return values
 
 
 def _noise(n: int, dims: int, seed: int, first_pair: int) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from calibrant import _core, _inputs
 from calibrant._confidence import CiMethod, by_level, confidence
 from calibrant._coverage_results import Coverage, SizeStratifiedCoverage, size_groups
-from calibrant._labels import _is_missing, class_codes
+from calibrant._labels import _is_missing, class_codes, class_names
 from calibrant._set_results import SetSize, SetSummary
 from calibrant._settings import NanPolicy, check_nan_policy
 
@@ -24,6 +25,9 @@ __all__ = [
     "update_coded_sets",
     "update_sets",
 ]
+
+#: What has a length, but is no list of classes: its items are characters, bytes, keys.
+_NOT_SETS = (str, bytes, bytearray, Mapping, np.ma.MaskedArray)
 
 #: (form, arrays, codes of y_true, rows without a set), as the core takes them.
 _Sets = tuple[str, list[Any], Any, "np.ndarray | None"]
@@ -234,8 +238,9 @@ def _read(y_true: Any, sets: Any, labels: Any, omit: bool) -> _Sets:
             f"sets must be boolean of shape (n, k) or (n, k, levels), lists of classes, or uint64 "
             f"words of bits, got {array.dtype} of shape {array.shape}"
         )
-    if labels is not None and np.size(labels) != array.shape[1]:
-        raise ValueError(f"labels must name the {array.shape[1]} classes, got {np.size(labels)}")
+    n_names = array.shape[1] if labels is None else class_names(labels).size
+    if n_names != array.shape[1]:
+        raise ValueError(f"labels must name the {array.shape[1]} classes, got {n_names}")
     cube = array if array.ndim == 3 else array[:, :, None]
     return "indicators", [cube[:, :, level] for level in range(cube.shape[2])], codes, None
 
@@ -261,6 +266,12 @@ def _from_lists(y_true: Any, sets: Any, labels: Any, omit: bool) -> _Sets:
     missing = np.fromiter((_is_no_set(row) for row in sets), bool, len(sets))
     _check_missing(missing, omit)
     rows = [() if gone else row for row, gone in zip(sets, missing, strict=True)]
+    wrong = tuple(kind for kind in set(map(type, rows)) if issubclass(kind, _NOT_SETS))
+    if wrong:
+        row = next(i for i, row in enumerate(rows) if isinstance(row, wrong))
+        raise TypeError(
+            f"sets must hold a list of classes for each row, found {rows[row]!r} at row {row}"
+        )
     try:
         sizes = np.fromiter(map(len, rows), np.int64, len(rows))
     except TypeError as error:
@@ -310,7 +321,7 @@ def _from_flat(
         raise TypeError("sets must hold integer class numbers, or names, got real numbers")
     names = values.tolist()
     known = (
-        {} if labels is None else {name: i for i, name in enumerate(np.asarray(labels).tolist())}
+        {} if labels is None else {name: i for i, name in enumerate(class_names(labels).tolist())}
     )
     codes = np.empty(len(names), np.int32)
     for i, name in enumerate(names):

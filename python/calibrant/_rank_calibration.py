@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._confidence import checked_level
-from calibrant._inputs import resolve
+from calibrant._inputs import read_numbers
 from calibrant._rank_curves import coverage_curves, rank_cuts, rank_ecdf
 from calibrant._rank_histogram import default_bins, rank_histogram
 from calibrant._rank_results import RankCalibration, RankDimension
 from calibrant._rank_verdict import RankKind, overall_verdict, rank_verdict
-from calibrant._settings import checked_count
+from calibrant._settings import checked_choice, checked_count
 from calibrant._test_result import TestResult, holm
 
 __all__ = ["RankCalibration", "RankDimension", "RankKind", "from_counts", "rank_calibration"]
@@ -105,7 +105,7 @@ def count_ranks(ranks: ArrayLike, n_draws: int) -> NDArray[np.int64]:
     n_draws = _whole(n_draws, "n_draws")
     if n_draws < 1:
         raise ValueError(f"n_draws must be at least 1, got {n_draws}")
-    found = np.asarray(resolve(ranks, "ranks"))
+    found = read_numbers(ranks, "ranks", "whole numbers")
     if found.ndim not in (1, 2):
         raise ValueError(f"ranks must have shape (n,) or (n, d), got {found.shape}")
     if found.size == 0:
@@ -138,8 +138,7 @@ def from_counts(
     """Do the same for ranks that are counted: counts[d, r] times rank r, in dimension d."""
     counts, n = _checked_counts(counts)
     prob = checked_level(prob, "prob")
-    if kind not in ("marginal", "energy", "tarp"):
-        raise ValueError(f"kind must be 'marginal', 'energy' or 'tarp', got {kind!r}")
+    checked_choice(kind, "kind", ("marginal", "energy", "tarp"))
     n_dimensions, n_ranks = counts.shape
     bins = default_bins(n, n_ranks) if n_bins is None else _whole(n_bins, "n_bins")
     if not 2 <= bins <= n_ranks:

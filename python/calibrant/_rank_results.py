@@ -133,7 +133,7 @@ class RankCalibration(ArraysResult):
     ) -> Display[RankCalibration]:
         """Draw it.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``.
+        Needs matplotlib: ``pip install ".[plot]"``.
 
         Parameters
         ----------

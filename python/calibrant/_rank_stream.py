@@ -40,7 +40,7 @@ class Ranks(Accumulator[_core.Ranks]):
     array([[0, 0, 1, 1, 1]])
     >>> left.update_ranks([0, 3])
     >>> left
-    Ranks(n=5, n_draws=4, n_dims=1, seed=0)
+    streaming.Ranks(n=5, n_draws=4, n_dims=1, seed=0)
     """
 
     __slots__ = ()
@@ -77,7 +77,7 @@ class Ranks(Accumulator[_core.Ranks]):
         """
         first = None if first_pair is None else checked_index(first_pair)
         omit = check_nan_policy(nan_policy)
-        self._state.update(arranged(draws, axis), truth, first, omit)
+        self._state.update(arranged(draws, axis, truth=truth), truth, first, omit)
 
     def update_ranks(self, ranks: ArrayLike) -> None:
         """Add pairs whose ranks are known, as from `calibrant.energy_ranks`.

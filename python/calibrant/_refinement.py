@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._cumulative_tests import WalkTests
-from calibrant._labels import class_codes
-from calibrant._settings import NanPolicy, check_nan_policy, checked_count
+from calibrant._labels import event_rows
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_count
 from calibrant._test_result import TestResult
 
 __all__ = ["Refinement"]
@@ -32,6 +32,7 @@ class Refinement:
         sample_weight: ArrayLike | None = None,
         pos_label: object | None = None,
         labels: ArrayLike | None = None,
+        multi_class: MultiClass = "auto",
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows, as `ScoreTable.update` does.
@@ -42,7 +43,9 @@ class Refinement:
             If a row is refused, or the rows cannot be those of the table. Nothing is added then.
         """
         omit = check_nan_policy(nan_policy)
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+        codes, y_proba = event_rows(
+            y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+        )
         self._state.update(codes, y_proba, sample_weight, omit)
 
     @property

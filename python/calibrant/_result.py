@@ -9,11 +9,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["ArraysResult", "Result", "for_json", "json_key", "json_ready", "plain"]
+__all__ = [
+    "ArraysResult", "Result", "counted", "for_json", "json_key", "json_ready", "plain", "printable",
+]  # fmt: skip
 
 
 def _short(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def printable(text: Any) -> str:
+    """Return text on one line that a terminal only shows: what it would obey is escaped."""
+    plain = str(text)
+    if plain.isprintable():
+        return plain
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in plain)
+
+
+def counted(n: int, what: str) -> str:
+    """Return "1 row", or "2,000 rows"."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def for_json(x: Any) -> Any:

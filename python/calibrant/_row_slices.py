@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 __all__ = ["SETTINGS", "cut_rows", "n_rows", "named_arguments", "runs", "signature_of"]
 
 #: Arguments of an ``update`` that are not one value for each row.
-SETTINGS = frozenset({"axis", "crossed", "first_pair", "labels", "nan_policy", "pos_label"})
+SETTINGS = frozenset(
+    {"axis", "crossed", "first_pair", "labels", "multi_class", "nan_policy", "pos_label"}
+)
 
 Rows = slice | NDArray[np.intp]
 

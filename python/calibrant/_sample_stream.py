@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
 from calibrant._accumulator import Accumulator
 from calibrant._frechet import SampleMoments
 from calibrant._settings import checked_count
-from calibrant._vendi import VendiProfile, not_noise, profile_of
+from calibrant._vendi import VendiProfile, eigenvalues_of, not_noise, profile_of
 
 __all__ = ["Moments", "Vendi"]
 
@@ -118,5 +117,5 @@ class Vendi(_Features[_core.Vendi]):
         if self.n == 0:
             raise ValueError("a Vendi score needs at least 1 row, got 0")
         second_moment, n = self._state.second_moment()
-        values = not_noise(np.linalg.eigvalsh(second_moment), self._state.n_features)
+        values = not_noise(eigenvalues_of(second_moment), self._state.n_features)
         return profile_of(values / values.sum(), n)

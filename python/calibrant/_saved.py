@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from calibrant._files import write_file
+from calibrant._files import checked_path, write_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -20,7 +19,7 @@ T = TypeVar("T")
 
 def read_state(path: str | os.PathLike[str], from_bytes: Callable[[bytes], T]) -> T:
     """Return what `from_bytes` makes of a file; what it refuses is refused with the file's name."""
-    block = Path(path).read_bytes()
+    block = checked_path(path).read_bytes()
     try:
         return from_bytes(block)
     except ValueError as error:

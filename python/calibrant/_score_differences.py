@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from calibrant import _core, scorecards
 from calibrant._result import Result
 
-__all__ = ["SCORES", "Difference", "ScoreDifferences", "core_pair", "differences_of"]
+__all__ = ["SCORES", "Difference", "ScoreDifferences", "adjusted", "core_pair", "differences_of"]
 
 #: Per score: what it is called, and whether more is better.
 SCORES = {
@@ -30,14 +30,16 @@ class Difference(Result):
     value : float or None
         The mean difference, first minus second; None where it is undefined.
     low, high : float or None
-        Ends of its confidence interval.
+        Ends of its confidence interval; None where no valid one is known.
     standard_error : float or None
     pvalue : float or None
         Two-sided, of the hypothesis that both are equally good.
     better : {"first", "second", ""}
-        Which one is, if the interval leaves no doubt.
+        Which one is, if the adjusted p-value leaves no doubt.
     reason : str
-        Why it is undefined; else empty.
+        Why value or interval is undefined, or why no difference could have been found; else empty.
+    adjusted_pvalue : float or None
+        Raised for all scores, and all pairs of models, that were compared with it (Holm).
     """
 
     value: float | None
@@ -47,6 +49,7 @@ class Difference(Result):
     pvalue: float | None
     better: Literal["first", "second", ""]
     reason: str = ""
+    adjusted_pvalue: float | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,29 +83,58 @@ def core_pair(q_lim: Any) -> _core.PairedScores:
     return _core.PairedScores(float(q_lim))
 
 
+ZERO = "a model gave probability 0 to what happened"
+UNBOUNDED = (
+    "no interval: a model gave probability 0 to what could have happened, where the other did not"
+)
+TOO_FEW_ROWS = "too few rows: their weights sum to less than 2"
+TOO_FEW_EVENTS = "too few events: a sample without one would not have been significant"
+
+
 def differences_of(state: _core.PairedScores, confidence_level: float) -> ScoreDifferences:
     """Read the differences off an accumulator of the core."""
-    quantile = scorecards.normal_quantile(scorecards.check_level(confidence_level))
+    level = scorecards.check_level(confidence_level)
+    values = state.differences()
+    judgements = state.judgements(level) if state.has_two_rows else {}
     found = {}
-    for name, (value, error) in state.differences().items():
+    for name, (value, error) in values.items():
         if name == "log" and state.zeros:
-            reason = "a model gave probability 0 to what happened"
-            found[name] = Difference(None, None, None, None, None, "", reason)
-            continue
-        low, high = value - quantile * error, value + quantile * error
-        found[name] = Difference(
-            value, low, high, error, _pvalue(value, error), _better(name, low, high)
-        )
-    return ScoreDifferences(**found, n=state.n, n_omitted=state.n_omitted)
+            found[name] = Difference(None, None, None, None, None, "", ZERO)
+        elif not judgements:
+            found[name] = Difference(value, None, None, error, None, "", TOO_FEW_ROWS)
+        else:
+            pvalue, low, high, few_events = judgements[name]
+            found[name] = Difference(
+                value, low, high, error, pvalue, "", TOO_FEW_EVENTS if few_events else ""
+            )
+            if name == "log" and state.unbounded:
+                found[name] = replace(found[name], low=None, high=None, reason=UNBOUNDED)
+    result = ScoreDifferences(**found, n=state.n, n_omitted=state.n_omitted)
+    return adjusted([result], level)[0]
 
 
-def _pvalue(value: float, error: float) -> float:
-    if error == 0.0:
-        return 1.0 if value == 0.0 else 0.0
-    return float(_core.normal_two_sided([value / error])[0])
+def adjusted(pairs: Iterable[ScoreDifferences], level: float) -> list[ScoreDifferences]:
+    """Return them with p-values adjusted for all that can differ, and who is better."""
+    pairs = list(pairs)
+    tests = [
+        (i, name, d.pvalue)
+        for i, scores in enumerate(pairs)
+        for name, d in scores
+        if d.pvalue is not None and not (d.low == d.high == 0.0)
+    ]
+    pvalues = _core.holm([pvalue for _, _, pvalue in tests])
+    found: list[dict[str, Any]] = [
+        {name: replace(d, adjusted_pvalue=d.pvalue, better="") for name, d in scores}
+        for scores in pairs
+    ]
+    for (i, name, _), pvalue in zip(tests, pvalues, strict=True):
+        d = found[i][name]
+        better = _better(name, d.value) if pvalue <= 1.0 - level else ""
+        found[i][name] = replace(d, adjusted_pvalue=pvalue, better=better)
+    return [replace(scores, **each) for scores, each in zip(pairs, found, strict=True)]
 
 
-def _better(name: str, low: float, high: float) -> Literal["first", "second", ""]:
-    if low <= 0.0 <= high:
+def _better(name: str, value: float | None) -> Literal["first", "second", ""]:
+    if not value:
         return ""
-    return "first" if (low > 0.0) == SCORES[name][1] else "second"
+    return "first" if (value > 0.0) == SCORES[name][1] else "second"

@@ -12,6 +12,7 @@ from calibrant._bins import bin_edges, check_strategy, checked_number
 from calibrant._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
 from calibrant._event_accumulator import EventAccumulator
 from calibrant._refinement import Refinement
+from calibrant._settings import checked_flag, checked_number as checked_real
 from calibrant._walks import CumulativeDifferences, check_max_points
 from calibrant.roc import RocCurve
 
@@ -27,11 +28,21 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     probability of class 1, or with y_proba of shape (n, k) the largest of the row; the first
     batch decides which, and later ones must keep to it.
 
+    Parameters
+    ----------
+    pairs : bool
+        Count the pairs (event, class) of all classes instead, for `assess` of several classes.
+        What is for rows is refused then: pairs of one row depend on each other.
+    q_lim : float, 0 <= q_lim < 0.5
+        Of pairs: clip the probabilities to [q_lim, 1 - q_lim].
+
     Notes
     -----
-    Rows are counted in some 32,000 cells: of width 2^-14 in the middle, and 256 per octave
-    below 2^-6 and above 1 - 2^-6, for rare events. Only cells that a cut between bins divides
-    are uncertain, and not even those if all their scores are equal.
+    Of at most 4,096 rows, those left out for missing values included, each score is kept apart:
+    then all that is read off the table is exact, the bounds are equal, and a curve has a point
+    for each score. More rows are counted in some 32,000 cells: of width 2^-14 in the middle,
+    and 256 per octave below 2^-6 and above 1 - 2^-6, for rare events. Only cells that a cut
+    between bins divides are uncertain, and not even those if all their scores are equal.
 
     Examples
     --------
@@ -45,8 +56,27 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     __slots__ = ()
     _State = _core.ScoreTable
 
-    def __init__(self) -> None:
-        self._state = _core.ScoreTable()
+    def __init__(self, *, pairs: bool = False, q_lim: float = 0.0) -> None:
+        q_lim = checked_real(q_lim, "q_lim")
+        if checked_flag(pairs, "pairs"):
+            self._state = _core.ScoreTable.of_all_pairs(q_lim)
+        elif q_lim != 0.0:
+            raise ValueError(f"q_lim is for tables of pairs, got {q_lim!r} without pairs=True")
+        else:
+            self._state = _core.ScoreTable()
+
+    def _parameters(self) -> dict[str, object]:
+        return {"pairs": True, "q_lim": self._state.q_lim} if self._state.of_pairs else {}
+
+    @property
+    def _rows(self) -> _core.ScoreTable:
+        """The state, of rows."""
+        if self._state.of_pairs:
+            raise ValueError(
+                "this ScoreTable holds pairs, which is for `assess` only: pairs of one row depend "
+                "on each other; use a ScoreTable() of the rows"
+            )
+        return self._state
 
     @staticmethod
     def _bins(
@@ -57,8 +87,9 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         columns: bool,
         pairs: bool = False,
     ) -> _core.ScoreBounds:
-        check_strategy(strategy)
-        state = state.pairs() if pairs else state
+        check_strategy(strategy, ("uniform", "quantile"))
+        if pairs and not state.of_pairs:
+            state = state.pairs()
         if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
             return state.equal_count(checked_number(n_bins), columns)
         return state.between(bin_edges(n_bins), columns)
@@ -85,7 +116,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
             If there is no row, or none with a positive weight.
         """
         _calibration_errors.check_norm(norm)
-        bins = self._bins(self._state, n_bins, strategy, columns=False)
+        bins = self._bins(self._rows, n_bins, strategy, columns=False)
         if norm == 1:
             return Bounds(*bins.mean_gap())
         return Bounds(*(bins.root_mean_square_gap() if norm == 2 else bins.largest_gap()))
@@ -100,7 +131,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
 
         The arguments and errors are those of `expected_calibration_error`.
         """
-        state = self._now()
+        state = self._rows.copy()
         bins = self._bins(state, n_bins, strategy, columns=True)
         return ReliabilityBounds._of(bins, state.n, state.n_omitted)
 
@@ -109,6 +140,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         *,
         n_bins: int | Sequence[float] | np.ndarray | None = None,
         strategy: _calibration_errors.Strategy = "quantile",
+        rows: ScoreTable | None = None,
     ) -> AssessmentBounds:
         """Return bounds on `calibrant.assess` of the rows so far, all pairs pooled.
 
@@ -117,12 +149,15 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         n_bins : int, or the edges themselves, optional
             By default one for every 50 rows, from 2 to 100.
         strategy : {"quantile", "uniform"}
+        rows : ScoreTable, optional
+            Of a table of pairs: the table of the same rows, for the verdict.
 
         Raises
         ------
         ValueError
-            If there is no row, or none with a positive weight; or if y_proba had shape (n, k):
-            the table then holds the largest probability of a row and none of the others.
+            If there is no row, or none with a positive weight; or if y_proba had shape (n, k)
+            and this is not a table of pairs: it then holds the largest probability of a row and
+            none of the others.
 
         Examples
         --------
@@ -132,18 +167,22 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         Bounds(value=66.0422, low=66.0422, high=66.0422)
         """
         state = self._now()
-        if state.columns > 1:
+        if state.columns > 1 and not state.of_pairs:
             raise ValueError(
                 "an assessment needs the pairs of all classes, but a ScoreTable of y_proba with "
                 f"shape (n, {state.columns}) has the largest of each row only: "
-                "use streaming.Assessment"
+                "use ScoreTable(pairs=True)"
             )
         model = means.RiskProfile._of(state.model())
         if n_bins is None:
             n_bins = assessment.number_of_bins(state.n + state.n_omitted)
-        return assessment_bounds(
-            state, model, self._bins(state, n_bins, strategy, columns=False, pairs=True)
-        )
+        bins = self._bins(state, n_bins, strategy, columns=False, pairs=True)
+        tested: _core.ScoreTable | None = state
+        if not (rows is None or isinstance(rows, ScoreTable)):
+            raise TypeError(f"rows must be a ScoreTable, got {type(rows).__name__}")
+        if state.of_pairs:
+            tested = None if rows is None else rows._rows
+        return assessment_bounds(state, model, bins, tested)
 
     def roc_auc(self) -> Bounds:
         """Return bounds on `calibrant.roc_auc` of the rows so far, or of the top labels.
@@ -155,7 +194,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         ValueError
             If there are no hits or no misses.
         """
-        return Bounds(*self._state.roc_auc())
+        return Bounds(*self._rows.roc_auc())
 
     def roc_curve(self, *, max_points: int | None = None) -> RocCurve:
         """Return points of `calibrant.roc_curve` of the rows so far, or of the top labels.
@@ -175,7 +214,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
             If there are no hits or no misses.
         """
         check_max_points(max_points)
-        return RocCurve(**_core.table_roc_curve(self._state, max_points))
+        return RocCurve(**_core.table_roc_curve(self._rows, max_points))
 
     def cumulative_differences(self, *, max_points: int | None = None) -> CumulativeDifferences:
         """Return points of `calibrant.cumulative_differences` of the rows so far.
@@ -201,7 +240,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         array([ 0.     , -0.03125, -0.09375,  0.03125,  0.09375])
         """
         check_max_points(max_points)
-        return CumulativeDifferences(*_core.table_differences(self._state))._thinned(max_points)
+        return CumulativeDifferences(*_core.table_differences(self._rows))._thinned(max_points)
 
     def result(self) -> ScoreTableSummary:
         """Return a summary of the rows so far.
@@ -223,12 +262,12 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         ValueError
             If there is no row, or none with a positive weight.
         """
-        state = self._now()
+        state = self._rows.copy()
         return _test_bounds(state, _core.ks_bounds(state))
 
     def kuiper(self) -> TestBounds:
         """Return bounds on `calibrant.kuiper_test` of the rows so far; errors as for `ks`."""
-        state = self._now()
+        state = self._rows.copy()
         return _test_bounds(state, _core.kuiper_bounds(state))
 
     def refine(self, *, max_rows: int = 10_000_000) -> Refinement:
@@ -256,7 +295,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         >>> again.ks()
         TestResult(statistic=0.437595, pvalue=0.997973, log_pvalue=-0.00202927, n=4, sigma=0.214239)
         """
-        return Refinement(self._state, max_rows)
+        return Refinement(self._rows, max_rows)
 
 
 def _test_bounds(

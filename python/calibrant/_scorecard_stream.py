@@ -19,7 +19,8 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
 
     The first batch decides whether y_proba has shape (n,) or (n, k); later batches must keep
     to it. Intervals, too, are the same however the rows were split. KS, Kuiper and AUC need the
-    order of scores: they are read off a `ScoreTable`, within certain bounds.
+    order of scores: they are read off a `ScoreTable`, exact up to 4,096 rows and beyond within
+    certain bounds.
 
     Parameters
     ----------
@@ -67,7 +68,15 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
 
     @property
     def table(self) -> ScoreTable:
-        """A copy of the table of the same rows: for bins, the assessment, and `refine`."""
+        """A copy of the table of the same rows: for bins, the assessment, and `refine`.
+
+        ValueError if it keeps none, as those of groups.
+        """
+        if not self._state.has_table:
+            raise ValueError(
+                "this Scorecard keeps no table of scores, as those of groups do not; "
+                "update a streaming.ScoreTable with the rows of the group"
+            )
         return ScoreTable._from_state(self._state.table())
 
     def _parameters(self) -> dict[str, object]:

@@ -5,17 +5,28 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
+from calibrant._result import printable
+
 if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
-__all__ = ["ORDERED", "ROWS", "as_html", "as_text", "column_head", "hint", "number_text"]
+__all__ = [
+    "NELSON", "ORDERED", "ROWS", "as_html", "as_text", "column_head", "hint", "label",
+    "number_text",
+]  # fmt: skip
+
+#: What `Scorecard.accuracy` is called beside a share of right answers.
+NELSON = "geometric mean (Nelson's accuracy)"
+
+#: Of a number with such an interval.
+APPROXIMATE = "approximate, from a table of scores; the exact value surely lies in the interval"
 
 #: Per field: what it is called in the table, the method of its interval, how to read it.
 ROWS = {
     "base_rate": ("base rate", "Wilson", "frequency of class 1"),
     "hit_rate": ("hit rate", "Wilson", "right at p >= 1/2; 1 is perfect"),
     "decisiveness": ("decisiveness", "CLT", "mean of q, the probability of what happened"),
-    "accuracy": ("accuracy", "delta", "geometric mean of q; 1 is perfect"),
+    "accuracy": ("geometric mean", "delta", "of q (Nelson's accuracy); 1 is perfect"),
     "robustness": ("robustness", "delta", "-2/3 mean of q; 1 is perfect"),
     "brier": ("Brier score", "CLT", "0 is perfect"),
     "reliability": ("  reliability", "bootstrap", "0 is calibrated"),
@@ -25,7 +36,7 @@ ROWS = {
     "log": ("log score", "CLT", "0 is perfect"),
     "spherical": ("spherical score", "CLT", "1 is perfect"),
     "ece": ("ECE", "bootstrap", "0 is calibrated"),
-    "mce": ("maximum error", "bootstrap", "largest gap of a bin"),
+    "mce": ("maximum error", "Clopper-Pearson", "largest gap of a bin"),
     "spiegelhalter_z": ("Spiegelhalter z", "none", "0 is calibrated"),
     "spiegelhalter_pvalue": ("  p-value", "none", "small: not calibrated"),
     "ks": ("KS", "certified", "0 is calibrated"),
@@ -48,7 +59,7 @@ _OF_CLASSES = {
     "spiegelhalter_z": "of the top label; 0 is calibrated",
     "ks": "of the top label; 0 is calibrated",
     "kuiper": "of the top label; 0 is calibrated",
-    "auc": "of the top label's hits",
+    "auc": "how its probability ranks its hits",
 }
 #: What one line per group has room for.
 _SHORT = ("base_rate", "hit_rate", "accuracy", "brier", "log", "ece", "spiegelhalter_pvalue")
@@ -63,11 +74,11 @@ _LINE = "border-bottom:1px solid color-mix(in srgb,currentColor 25%,transparent)
 
 def as_text(card: Scorecard) -> str:
     """Return an aligned table, with what is undefined explained below."""
-    lines = [_title(card)]
+    lines = [_title(card), *([f"  {card.note}"] if card.note else [])]
     cells = {name: _digits(name, estimate) for name, estimate in card}
     width = max(len(interval) for _, interval in cells.values())
     for name, (value, interval) in cells.items():
-        line = f"  {ROWS[name][0]:<15}  {value:>9}  {interval:<{width}}  {hint(card, name)}"
+        line = f"  {label(card, name):<15}  {value:>9}  {interval:<{width}}  {hint(card, name)}"
         lines.append(line.rstrip())
     lines += [f"    {why}" for why in _notes(card)]
     if card.groups:
@@ -80,11 +91,14 @@ def as_text(card: Scorecard) -> str:
 def as_html(card: Scorecard) -> str:
     """Return a table that takes its colours from the page, be it light or dark."""
     rows = [["", "value", "interval", ""]]
-    rows += [[ROWS[name][0], *_digits(name, estimate), hint(card, name)] for name, estimate in card]
+    rows += [
+        [label(card, name), *_digits(name, estimate), hint(card, name)] for name, estimate in card
+    ]
     notes = "".join(f"<li>{html.escape(why)}</li>" for why in _notes(card))
     parts = [
         '<div style="font-variant-numeric:tabular-nums;line-height:1.5">',
         f'<div style="font-weight:600;margin-bottom:.3em">{html.escape(_title(card))}</div>',
+        f'<div style="opacity:.7">{html.escape(card.note)}</div>' if card.note else "",
         _html_table(rows),
         f'<ul style="opacity:.7;margin:.3em 0">{notes}</ul>' if notes else "",
         f'<div style="margin-top:.8em">{_html_table(_group_rows(card))}</div>'
@@ -99,12 +113,18 @@ def _title(card: Scorecard) -> str:
     shape = f", {card.n_columns} classes" if card.n_columns > 1 else ""
     omitted = f", {card.n_omitted} omitted" if card.n_omitted else ""
     level = f"{100 * card.confidence_level:g}%"
-    return f"Scorecard of {card.n} rows{shape}{omitted}, {level} intervals"
+    rows = "row" if card.n == 1 else "rows"
+    return f"Scorecard of {card.n} {rows}{shape}{omitted}, {level} intervals"
 
 
 def column_head(name: str) -> str:
     """Return what a number is called where the test that a p-value belongs to is not beside it."""
     return "Spiegelhalter p" if name == "spiegelhalter_pvalue" else ROWS[name][0].strip()
+
+
+def label(card: Scorecard, name: str) -> str:
+    """Return what a number of this card is called in a table."""
+    return "top-label AUC" if name == "auc" and card.n_columns > 1 else ROWS[name][0]
 
 
 def hint(card: Scorecard, name: str) -> str:
@@ -114,11 +134,13 @@ def hint(card: Scorecard, name: str) -> str:
 
 
 def _notes(card: Scorecard) -> list[str]:
-    """Why something is undefined: each reason once, with the names it holds for."""
+    """Why something is undefined or approximate: each reason once, with the names it holds for."""
     names: dict[str, list[str]] = {}
     for name, estimate in card:
         if estimate.reason:
-            names.setdefault(estimate.reason, []).append(ROWS[name][0].strip())
+            names.setdefault(estimate.reason, []).append(label(card, name).strip())
+        elif estimate.method.endswith(", certified"):
+            names.setdefault(APPROXIMATE, []).append(label(card, name).strip())
     return [f"{', '.join(names)}: {why}" for why, names in names.items()]
 
 
@@ -131,7 +153,7 @@ def _group_rows(card: Scorecard) -> list[list[str]]:
         gap = [[f"... {len(shown) - _MOST_GROUPS} more"] + [""] * (len(heads) - 1)]
         shown = shown[: _MOST_GROUPS // 2] + shown[-_MOST_GROUPS // 2 :]
     table = [
-        [str(key), str(group.n), *(_digits(name, getattr(group, name))[0] for name in _SHORT)]
+        [printable(key), str(group.n), *(_digits(name, getattr(group, name))[0] for name in _SHORT)]
         for key, group in shown
     ]
     half = _MOST_GROUPS // 2
@@ -144,6 +166,8 @@ def _digits(name: str, estimate: Estimate) -> tuple[str, str]:
     A certified interval has no confidence level. It is shown where its ends look different.
     """
     value = "undefined" if estimate.value is None else number_text(estimate.value)
+    if estimate.method.endswith(", certified"):
+        value = f"~{value}"
     if name.endswith("pvalue") and estimate.value is not None and estimate.value < _LEAST_PVALUE:
         return f"< {_LEAST_PVALUE:g}", ""
     if estimate.low is None or estimate.high is None:

@@ -64,7 +64,7 @@ class SetSummary(Result):
     ) -> SetSizesDisplay:
         """Draw how large the sets are, and the coverage of each size.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.SetSizesDisplay`.
         """
         from calibrant.plotting import SetSizesDisplay

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 __all__ = [
+    "MultiClass",
     "NanPolicy",
     "check_nan_policy",
     "checked_callable",
@@ -24,19 +25,20 @@ __all__ = [
 ]
 
 NanPolicy = Literal["raise", "omit"]
+MultiClass = Literal["auto", "top_label"]
 
 
 def checked_choice(value: Any, name: str, allowed: Sequence[Any]) -> Any:
-    """Return it if it is one of those allowed."""
+    """Return the one of those allowed that it is equal to."""
     try:
-        is_one = bool(value in allowed)
-    except ValueError:  # an array, which is not equal to anything at once
-        is_one = False
-    if not is_one:
+        found = [each for each in allowed if np.ndim(value) == 0 and bool(value == each)]
+    except (TypeError, ValueError):  # an array, or pandas.NA, which is neither equal nor not
+        found = []
+    if not found:
         *others, last = map(repr, allowed)
         expected = f"{', '.join(others)} or {last}" if others else last
         raise ValueError(f"{name} must be {expected}, got {value!r}")
-    return value
+    return found[0]
 
 
 def checked_count(value: Any, name: str, least: int = 1, most: int = 2**63 - 1) -> int:

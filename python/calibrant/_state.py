@@ -59,7 +59,7 @@ def restore(state: Buffer) -> Any:
     --------
     >>> from calibrant.streaming import Spiegelhalter
     >>> restore(Spiegelhalter().to_bytes())
-    Spiegelhalter(n=0)
+    streaming.Spiegelhalter(n=0)
     """
     block = state_bytes(state)
     kinds = _kinds()

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 from calibrant import _core
+from calibrant._draws import checked_seed
 from calibrant._result import Result, json_key, plain
+from calibrant._settings import checked_choice, checked_count
 
-__all__ = ["ClasswiseTestResult", "GroupwiseTestResult", "TestResult", "holm"]
+__all__ = [
+    "ClasswiseTestResult",
+    "GroupwiseTestResult",
+    "Method",
+    "Simulation",
+    "TestResult",
+    "checked_method",
+    "holm",
+]
+
+Method = Literal["asymptotic", "simulated"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,6 +42,10 @@ class TestResult(Result):
         Rows taken in, and rows dropped because a value was missing.
     sigma : float or None
         Of `ks_test` and `kuiper_test`, the scale of the cumulative differences.
+    method : {"asymptotic", "simulated"}
+        Where the p-value comes from: the law of large samples, or outcomes drawn from the scores.
+    n_simulations : int
+        How often outcomes were drawn, 0 for the method "asymptotic".
     """
 
     __test__ = False  # no test of pytest's
@@ -41,9 +57,12 @@ class TestResult(Result):
     n: int = 0
     n_omitted: int = 0
     sigma: float | None = None
+    method: str = "asymptotic"
+    n_simulations: int = 0
 
     @classmethod
     def _of(cls, state: _core.Spiegelhalter, alternative: str) -> TestResult:
+        checked_choice(alternative, "alternative", ("two-sided", "greater", "less"))
         return cls(
             state.statistic(), state.pvalue(alternative), state.log_pvalue(alternative),
             alternative, state.n, state.n_omitted,
@@ -60,7 +79,7 @@ class ClasswiseTestResult(TestResult):
 
     Attributes
     ----------
-    statistic, pvalue, log_pvalue, alternative, n, n_omitted, sigma
+    statistic, pvalue, log_pvalue, alternative, n, n_omitted, sigma, method, n_simulations
         As in `TestResult`; sigma is that of the same class.
     classes : tuple of TestResult
         The classes one by one, with p-values as they are.
@@ -87,7 +106,7 @@ class GroupwiseTestResult(TestResult):
 
     Attributes
     ----------
-    statistic, pvalue, log_pvalue, alternative, n, n_omitted, sigma
+    statistic, pvalue, log_pvalue, alternative, n, n_omitted, sigma, method, n_simulations
         As in `TestResult`, of the group with the least p-value, which is multiplied by the
         number of groups.
     groups : dict of TestResult
@@ -138,8 +157,35 @@ def _combined(tests: Sequence[TestResult]) -> tuple[dict[str, Any], tuple[float,
         "n": worst.n,
         "n_omitted": worst.n_omitted,
         "sigma": worst.sigma,
+        "method": worst.method,
+        "n_simulations": worst.n_simulations,
     }
     return overall, adjusted
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """How p-values are found by simulation.
+
+    Attributes
+    ----------
+    n_simulations, seed : int
+    """
+
+    n_simulations: int
+    seed: int
+
+    def marked(self, result: TestResult) -> TestResult:
+        """Return the result as one of this simulation."""
+        return replace(result, method="simulated", n_simulations=self.n_simulations)
+
+
+def checked_method(method: object, n_simulations: object, seed: object) -> Simulation | None:
+    """Return how to simulate, or None for the law of large samples."""
+    checked_choice(method, "method", ("asymptotic", "simulated"))
+    number = checked_count(n_simulations, "n_simulations", most=2**32 - 1)
+    found = Simulation(number, checked_seed(seed))
+    return found if method == "simulated" else None
 
 
 def holm(pvalues: Sequence[float], order: Sequence[int]) -> tuple[float, ...]:

@@ -11,10 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._features import Floats, require_symmetric, triangular_factor
+from calibrant._features import (
+    Floats,
+    product,
+    require_symmetric,
+    singular_values,
+    triangular_factor,
+)
 from calibrant._inputs import read_numbers
+from calibrant._patient import answering_signals
 from calibrant._result import Result, for_json
-from calibrant._settings import checked_number, checked_numbers
+from calibrant._settings import checked_choice, checked_number, checked_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +74,7 @@ class VendiProfile(Result):
     ) -> VendiProfileDisplay:
         """Draw the scores over their orders.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.VendiProfileDisplay`.
         """
         from calibrant.plotting import VendiProfileDisplay
@@ -117,6 +124,9 @@ def vendi_score(
     some are small, without products of rows, in whose rounding they would be lost. Those that
     cannot be told from 0 are left out; small orders would count them.
 
+    Ctrl-C is answered at once. LAPACK cannot be stopped, though: the decomposition under way goes
+    on in a thread of its own until it is done, and is dropped.
+
     Examples
     --------
     >>> round(vendi_score([[1, 0], [0, 1], [1, 1]], q=2), 6)
@@ -129,7 +139,8 @@ def vendi_score(
         return _score_of(_eigenvalues(x, kernel, sample_weight), order)
     matrix = _factor_or_matrix(x, kernel, sample_weight)
     if kernel == "cosine":  # of two products with the same eigenvalues, the smaller
-        matrix = matrix.T @ matrix if matrix.shape[1] <= len(matrix) else matrix @ matrix.T
+        is_wide = matrix.shape[1] > len(matrix)
+        matrix = product(matrix, matrix.T) if is_wide else product(matrix.T, matrix)
     return 1.0 / float(np.vdot(matrix, matrix))
 
 
@@ -144,8 +155,10 @@ def vendi_profile(
 
     Parameters
     ----------
+    x : array of shape (n, d)
+        As for `vendi_score`.
     orders : sequence of float, none negative
-    x, kernel, sample_weight
+    kernel, sample_weight
         As for `vendi_score`.
 
     Examples
@@ -173,6 +186,11 @@ def check_order(q: Any, name: str = "q") -> float:
     return order
 
 
+def eigenvalues_of(matrix: Floats) -> Floats:
+    """Return those of a symmetric matrix, rising."""
+    return answering_signals(np.linalg.eigvalsh, matrix, work=4 / 3 * len(matrix) ** 3)
+
+
 def not_noise(values: Floats, size: int) -> Floats:
     """Drop the eigenvalues of a matrix of this size that cannot be told from 0."""
     return np.asarray(values[values > size * EPS * values.max()])
@@ -194,10 +212,10 @@ def _score_of(values: Floats, q: float) -> float:
 def _eigenvalues(x: Any, kernel: str, sample_weight: Any) -> Floats:
     matrix = _factor_or_matrix(x, kernel, sample_weight)
     if kernel == "cosine":
-        values = np.linalg.svd(triangular_factor(matrix), compute_uv=False)
+        values = singular_values(triangular_factor(matrix))
         values = values[values > max(matrix.shape) * EPS * values.max()] ** 2
     else:
-        values = np.linalg.eigvalsh(matrix)
+        values = eigenvalues_of(matrix)
         if values[0] < -1e-8 * values[-1]:
             raise ValueError(
                 f"x must have no negative eigenvalue, as similarities have none; found {values[0]}"
@@ -209,8 +227,7 @@ def _eigenvalues(x: Any, kernel: str, sample_weight: Any) -> Floats:
 
 def _factor_or_matrix(x: Any, kernel: str, sample_weight: Any) -> Floats:
     """Rows whose products, or similarities that, weighted, have a trace of 1."""
-    if kernel not in ("cosine", "precomputed"):
-        raise ValueError(f"kernel must be 'cosine' or 'precomputed', got {kernel!r}")
+    checked_choice(kernel, "kernel", ("cosine", "precomputed"))
     matrix = _core.features(x, "x", kernel == "cosine")
     if len(matrix) == 0:
         raise ValueError("x must have rows")

@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._labels import class_codes
+from calibrant._labels import event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy, checked_count
+from calibrant._settings import (
+    MultiClass,
+    NanPolicy,
+    check_nan_policy,
+    checked_choice,
+    checked_count,
+)
 from calibrant._subsets import subset_codes
 
 if TYPE_CHECKING:
@@ -71,7 +77,7 @@ class CumulativeDifferences(Result):
     ) -> CumulativeDifferencesDisplay:
         """Draw the curve, with the band in which chance keeps it and the p-values of the tests.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.CumulativeDifferencesDisplay`.
         """
         from calibrant.plotting import CumulativeDifferencesDisplay
@@ -114,6 +120,7 @@ def cumulative_differences(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> CumulativeDifferences:
     """Curve of the cumulative differences between hits and scores.
@@ -137,7 +144,7 @@ def cumulative_differences(
     subset : array of shape (n,) of booleans, optional
         Draw how the hits of these rows deviate from those of all rows at like scores, as
         `ks_test` with ``subset`` tests it. A point for each distinct score of the subset.
-    sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `ks_test`.
 
     Returns
@@ -153,13 +160,14 @@ def cumulative_differences(
     >>> curve.fractions
     array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
-    if form not in ("rows", "theory"):
-        raise ValueError(f"form must be 'rows' or 'theory', got {form!r}")
+    checked_choice(form, "form", ("rows", "theory"))
     check_max_points(max_points)
     if subset is not None and form != "rows":
         raise ValueError(f"subset needs form='rows', got {form!r}")
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     rows = (codes, y_proba, sample_weight, omit, _core.EITHER)
     if subset is None:
         found = _core.cumulative_differences(*rows, form == "theory")

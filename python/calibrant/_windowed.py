@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import threading
 from collections.abc import Callable
 from typing import Any, Literal, Self
@@ -19,6 +20,9 @@ from calibrant._window_grid import Grid
 from calibrant._window_panes import KeptPanes, Panes
 
 __all__ = ["Windowed"]
+
+#: Windows that overlap may be many, although their panes are few.
+_MOST_WINDOWS = 2**20
 
 
 class Windowed(Packed):
@@ -278,7 +282,15 @@ class Windowed(Packed):
         A window whose rows were all left out, as values were missing, has none.
         """
         with self._lock:
-            return [window for last in self._ends() if (window := self._window(last)).n]
+            ends = self._ends()
+            n, most = sum(map(len, ends)), max(_MOST_WINDOWS, 100 * len(self._kept.now.panes))
+            if n > most:
+                raise ValueError(
+                    f"there are {n} windows, most of them of the same rows; list at most {most}, "
+                    "by a longer step or a smaller keep"
+                )
+            lasts = itertools.chain.from_iterable(ends)
+            return [window for last in lasts if (window := self._window(last)).n]
 
     def current(self) -> Window:
         """Return the newest window that has rows.
@@ -289,7 +301,7 @@ class Windowed(Packed):
             If there is none.
         """
         with self._lock:
-            for last in reversed(self._ends()):
+            for last in itertools.chain.from_iterable(map(reversed, reversed(self._ends()))):
                 if (window := self._window(last)).n:
                     return window
             raise ValueError("there is no window yet")
@@ -304,8 +316,8 @@ class Windowed(Packed):
             kept = self._kept.now
             return _merged(kept.older, kept, sorted(kept.panes))
 
-    def _ends(self) -> list[int]:
-        """The last panes of all windows that are kept and have rows."""
+    def _ends(self) -> list[range]:
+        """The last panes of all windows that are kept and have rows, as runs."""
         kept = self._kept.now
         if not kept.panes:
             return []
@@ -314,10 +326,11 @@ class Windowed(Packed):
         if self._keep is not None:
             oldest = self._horizon(kept) - self._keep
             first = oldest if first is None else max(first, oldest)
-        ends: list[int] = []
-        for key in sorted(kept.panes):
+        ends: list[range] = []
+        for key in sorted(key for key, pane in kept.panes.items() if pane.n):
             beyond = min(key + self._grid.panes, newest + 1)
-            ends += range(key if first is None else max(key, first), beyond)
+            lasts = range(key if first is None else max(key, first), beyond)
+            ends += [lasts] if lasts else []
             first = beyond if first is None else max(first, beyond)  # those before are there
         return ends
 

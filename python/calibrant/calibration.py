@@ -39,3 +39,7 @@ __all__ = [
     "smooth_calibration_error",
     "top_label_ece",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,7 +13,7 @@ def main(args: Sequence[str] | None = None) -> None:
         import click  # noqa: F401
         import rich  # noqa: F401
     except ModuleNotFoundError:
-        print('calibrant: the command line needs: pip install "calibrant[cli]"', file=sys.stderr)
+        print('calibrant: the command line needs: pip install ".[cli]"', file=sys.stderr)
         sys.exit(2)
     from calibrant.commands import calibrant
 

@@ -12,16 +12,29 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import scorecards
-from calibrant._labels import class_codes
+from calibrant._inputs import read_numbers
+from calibrant._labels import class_codes, scored_columns
 from calibrant._result import Result
-from calibrant._score_differences import SCORES, Difference, ScoreDifferences
+from calibrant._score_differences import (
+    SCORES,
+    TOO_FEW_EVENTS,
+    TOO_FEW_ROWS,
+    Difference,
+    ScoreDifferences,
+    adjusted,
+)
 from calibrant._scorecard_stream import Scorecard
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._scorecard_table import number_text
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
 
 if TYPE_CHECKING:
     from calibrant._paired_stream import PairedScores
 
 __all__ = ["Comparison", "ComparisonSums", "Difference", "ScoreDifferences", "compare"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +46,7 @@ class Comparison(Result):
     scorecards : dict of Scorecard
         By the name of the model.
     differences : dict of ScoreDifferences
-        By a pair of names.
+        By a pair of names. Adjusted p-values, and who is better, are for all pairs together.
     n, n_omitted : int
         Rows taken in, and rows dropped because a value was missing.
     confidence_level : float
@@ -72,11 +85,15 @@ class Comparison(Result):
         return "\n".join([*lines, "", *(f"  {text}" for text in self.verdicts())])
 
 
+#: "Accuracy" is taken for the share of right answers.
+_HEADS = {"accuracy": "geom. mean"}
+
+
 def _values(comparison: Comparison) -> list[str]:
     names = ("brier", "log", "spherical", "hit_rate", "ece", "accuracy")
     cards = comparison.scorecards
     wide = max(len("model"), *map(len, cards))
-    head = "".join(f"{name.replace('_', ' '):>11}" for name in names)
+    head = "".join(f"{_HEADS.get(name, name).replace('_', ' '):>11}" for name in names)
     rows = [
         f"  {name:<{wide}}" + "".join(f"{_number(getattr(card, n).value):>11}" for n in names)
         for name, card in cards.items()
@@ -88,15 +105,23 @@ def _line(name: str, d: Difference, first: str, second: str) -> str:
     title = f"    {SCORES[name][0]:<15}"
     if d.value is None:
         return f"{title}  undefined: {d.reason}"
-    better = {"first": f"{first} is better", "second": f"{second} is better", "": "no clear winner"}
-    interval = f"{_number(d.low)} to {_number(d.high)}"
-    return f"{title}  {_number(d.value):>9}  {interval:<21}  {better[d.better]}"
+    if d.pvalue is None:
+        return f"{title}  {_number(d.value):>9}  {d.reason}"
+    interval = "no interval" if d.low is None else f"{_number(d.low)} to {_number(d.high)}"
+    return f"{title}  {_number(d.value):>9}  {interval:<21}  {outcome(d, first, second)}"
+
+
+def outcome(d: Difference, first: str, second: str) -> str:
+    """Say which model is better, or that none is known to be."""
+    if d.better:
+        return f"{first if d.better == 'first' else second} is better"
+    if d.low == d.high == 0.0:
+        return "no difference"
+    return "too few events to tell" if d.reason == TOO_FEW_EVENTS else "no clear winner"
 
 
 def _number(x: float | None) -> str:
-    return (
-        "undefined" if x is None else f"{x:.5f}" if x == 0 or 1e-4 <= abs(x) < 1e3 else f"{x:.2e}"
-    )
+    return "undefined" if x is None else number_text(x)
 
 
 def _verdict(pair: tuple[str, str], scores: ScoreDifferences) -> str:
@@ -108,9 +133,21 @@ def _verdict(pair: tuple[str, str], scores: ScoreDifferences) -> str:
             *others, last = won
             listed = f"{', '.join(others)} and {last}" if others else last
             parts.append(f"{better} is better than {worse} by {listed}")
-    if not parts:
-        return f"{first} and {second}: chance may explain all differences."
-    return f"{'; '.join(parts)}."
+    if parts:
+        return f"{'; '.join(parts)}."
+    return f"{first} and {second}: {_why_none([d for _, d in scores])}."
+
+
+def _why_none(differences: list[Difference]) -> str:
+    reasons = {d.reason for d in differences}
+    if TOO_FEW_ROWS in reasons:
+        return "too few rows to tell which is better"
+    tested = [d for d in differences if d.pvalue is not None and not d.low == d.high == 0.0]
+    if not tested:
+        return "no score differs" if not any(reasons) else "no score can be compared"
+    if any(d.reason == TOO_FEW_EVENTS for d in tested):
+        return "too few events to tell which is better"
+    return "chance may explain all differences"
 
 
 class ComparisonSums:
@@ -155,6 +192,7 @@ class ComparisonSums:
         sample_weight: ArrayLike | None = None,
         pos_label: object | None = None,
         labels: ArrayLike | None = None,
+        multi_class: MultiClass = "auto",
         nan_policy: NanPolicy = "raise",
     ) -> None:
         """Add a batch of rows; the arguments are those of `compare`."""
@@ -162,6 +200,9 @@ class ComparisonSums:
         if list(probas) != list(self.scorecards):
             raise ValueError(f"probas must be of {list(self.scorecards)}, got {list(probas)}")
         omit = check_nan_policy(nan_policy)
+        probas = {
+            name: scored_columns(p, multi_class, f"probas[{name!r}]") for name, p in probas.items()
+        }
         first = next(iter(probas.values()))
         codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
         if omit:
@@ -173,7 +214,7 @@ class ComparisonSums:
                 (f"probas[{one!r}]", f"probas[{other!r}]"),
             )  # fmt: skip
         for name, card in batch.scorecards.items():
-            card.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)
+            card._add(codes, probas[name], sample_weight, omit)
         self.merge(batch)
 
     def empty(self) -> ComparisonSums:
@@ -223,7 +264,10 @@ class ComparisonSums:
         """
         all_cards, pairs = self._sums()
         cards = {name: card.result(confidence_level) for name, card in all_cards.items()}
-        differences = {pair: sums.result(confidence_level) for pair, sums in pairs.items()}
+        found = adjusted(
+            (sums.result(confidence_level) for sums in pairs.values()), confidence_level
+        )
+        differences = dict(zip(pairs, found, strict=True))
         first = next(iter(all_cards.values()))
         return Comparison(cards, differences, first.n, first.n_omitted, confidence_level)
 
@@ -238,17 +282,20 @@ def compare(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> Comparison:
     """Compare two models or more on the same rows.
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
     probas : dict of arrays, all of shape (n,) or all (n, k)
         The probabilities of each model, by its name.
     n_bins, q_lim, confidence_level
         As for `scorecard`.
-    y_true, sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `brier_score`. With "omit", a row is left out if a value of any model is missing.
 
     Returns
@@ -264,28 +311,35 @@ def compare(
     for both cancels. Calibration errors are no means over rows: they are in the scorecards, each
     with its own interval.
 
+    A model is called better where chance would show such a difference in fewer than one of twenty
+    comparisons of equal models, at the level of 95%, in any score of any pair. Both laws must
+    leave no doubt: Student's, of the sample, and that of the outcomes if the truth were as far from
+    the one model as from the other, which knows how rare events are. See docs/comparison.md.
+
     Examples
     --------
-    >>> y = [1, 0, 1, 1, 0, 0]
-    >>> compare(y, {"bold": [0.9, 0.1, 0.8, 0.9, 0.2, 0.1], "shy": [0.6, 0.5, 0.6, 0.5, 0.4, 0.5]})
-    Comparison on 6 rows, 95% intervals
-      model      brier        log  spherical   hit rate        ece   accuracy
+    >>> y = [1, 0, 1, 1, 0, 0] * 5
+    >>> bold, shy = [0.9, 0.1, 0.8, 0.9, 0.2, 0.1] * 5, [0.6, 0.5, 0.6, 0.5, 0.4, 0.5] * 5
+    >>> compare(y, {"bold": bold, "shy": shy})
+    Comparison on 30 rows, 95% intervals
+      model      brier        log  spherical   hit rate        ece geom. mean
       bold     0.02000    0.14462    0.98597    1.00000    0.13333    0.86535
       shy      0.20500    0.60199    0.76958    0.66667    0.28333    0.54772
     <BLANKLINE>
       bold minus shy
-        Brier score       -0.18500  -0.22973 to -0.14027   bold is better
-        log score         -0.45736  -0.56635 to -0.34838   bold is better
-        spherical score    0.21639  0.15972 to 0.27307     bold is better
-        hit rate           0.33333  -0.04386 to 0.71053    no clear winner
+        Brier score       -0.18500  -0.23164 to -0.13836   bold is better
+        log score         -0.45736  -0.57924 to -0.31571   bold is better
+        spherical score    0.21639  0.16276 to 0.27002     bold is better
+        hit rate           0.33333  0.12920 to 0.53746     bold is better
     <BLANKLINE>
-      bold is better than shy by Brier score, log score and spherical score.
+      bold is better than shy by Brier score, log score, spherical score and hit rate.
     """
     _require_mapping(probas)
     sums = ComparisonSums(probas, n_bins=n_bins, q_lim=q_lim)
     sums.update(
         y_true, {str(name): p for name, p in probas.items()}, sample_weight=sample_weight,
-        pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+        pos_label=pos_label, labels=labels,
+        multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
     return sums.result(confidence_level)
 
@@ -306,7 +360,4 @@ def without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[
 
 
 def _numbers(values: Any) -> NDArray[np.float64]:
-    array = np.asarray(values)
-    if array.dtype == object and len(array) and hasattr(array[0], "__len__"):
-        array = np.stack(list(array))  # lists of Arrow
-    return np.asarray(array, np.float64)
+    return read_numbers(values, "probas").astype(np.float64)

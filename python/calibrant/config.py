@@ -16,6 +16,11 @@ from calibrant._settings import checked_count
 
 __all__ = ["config", "get_num_threads", "set_num_threads", "show_config"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _OPENMP_VERSIONS = {
     201107: "3.1",
     201307: "4.0",
@@ -34,12 +39,14 @@ def set_num_threads(n: SupportsIndex) -> None:
     ----------
     n : int
         From 1 to 1024. 0 goes back to the default: ``CALIBRANT_NUM_THREADS`` if it is
-        set, or else what OpenMP proposes (``OMP_NUM_THREADS``, or all cores).
+        set, or else ``OMP_NUM_THREADS``, or else as many as the process may use processors
+        by its affinity mask and the quota of its container.
 
     Notes
     -----
-    Results do not depend on it. A forked process (`os.fork`, `multiprocessing` with
-    the start method "fork") always uses one thread, because OpenMP does not survive a fork.
+    Results do not depend on it, and threads that the system does not let run make no call slower.
+    A forked process (`os.fork`, `multiprocessing` with the start method "fork") always uses one
+    thread, because the others stay behind in the parent.
 
     Examples
     --------
@@ -70,7 +77,10 @@ def config() -> dict[str, object]:
     dict
         With the keys ``version``, ``numpy``, ``compiler``, ``flags``, ``cpp_standard``,
         ``openmp`` (None if built without), ``num_threads``, ``num_threads_source``,
-        ``isa``, ``isa_source`` and ``available_isas``.
+        ``isa``, ``isa_source`` and ``available_isas``. The source of the number of threads is
+        what decided it: ``"set_num_threads"``, ``"CALIBRANT_NUM_THREADS"``, ``"OMP_NUM_THREADS"``,
+        ``"OpenMP"`` (threadpoolctl, say), ``"processors"`` (all of them), ``"affinity"``,
+        ``"cgroup quota"``, ``"fork"`` or ``"work_alone"`` (a thread of `calibrant.io`).
 
     Examples
     --------

@@ -12,8 +12,10 @@ from a distribution, where B is a bridge.
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -22,9 +24,15 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._cumulative_tests import CumulativeTests, cumulative_tests, ks_test, kuiper_test
 from calibrant._inputs import resolve
-from calibrant._labels import class_codes
-from calibrant._settings import NanPolicy, check_nan_policy
-from calibrant._test_result import ClasswiseTestResult, GroupwiseTestResult, TestResult
+from calibrant._labels import event_rows
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
+from calibrant._test_result import (
+    ClasswiseTestResult,
+    GroupwiseTestResult,
+    Method,
+    TestResult,
+    checked_method,
+)
 from calibrant._walks import CumulativeDifferences, cumulative_differences
 from calibrant.roc import RocCurve, accuracy_rejection_auc, roc_auc, roc_curve
 
@@ -51,6 +59,11 @@ __all__ = [
     "spiegelhalter_test",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Alternative = Literal["two-sided", "greater", "less"]
 
 
@@ -59,9 +72,13 @@ def spiegelhalter_test(
     y_proba: ArrayLike,
     *,
     alternative: Alternative = "two-sided",
+    method: Method = "asymptotic",
+    n_simulations: int = 9999,
+    seed: int = 0,
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> TestResult:
     """Spiegelhalter's test: is the Brier score what the scores lead one to expect?
@@ -84,10 +101,16 @@ def spiegelhalter_test(
         the label.
     alternative : {"two-sided", "greater", "less"}
         Whether far, large or small z speak against the scores.
+    method : {"asymptotic", "simulated"}
+        "asymptotic" takes the p-value from the normal law, which holds in large samples; where few
+        events are expected, one-sided tests reject too often. "simulated" draws the outcomes of
+        all rows from their scores, as for `ks_test`, and holds for any number of rows.
+    n_simulations, seed : int
+        For "simulated", as for `ks_test`.
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows: weights enter the variance as they are, not
         squared. They are numbers of rows, so scaling them scales z.
-    pos_label, labels, nan_policy
+    pos_label, labels, multi_class, nan_policy
         As for `calibrant.risk_profile`.
 
     Returns
@@ -118,10 +141,20 @@ def spiegelhalter_test(
     >>> spiegelhalter_test([0, 1] * 5000, [0.9, 0.1] * 5000)
     TestResult(statistic=300, pvalue=0, log_pvalue=-45005.9, n=10000)
     """
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    simulation = checked_method(method, n_simulations, seed)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
+    rows = (codes, y_proba, sample_weight, check_nan_policy(nan_policy))
     state = _core.Spiegelhalter()
-    state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
-    return TestResult._of(state, alternative)
+    state.update(*rows)
+    result = TestResult._of(state, alternative)
+    if simulation is None:
+        return result
+    pvalue = _core.simulated_spiegelhalter(
+        *rows, alternative, simulation.n_simulations, simulation.seed
+    )
+    return simulation.marked(replace(result, pvalue=pvalue, log_pvalue=math.log(pvalue)))
 
 
 def _each(function: Callable[[Any], NDArray[np.float64]], x: Any) -> Any:

@@ -15,10 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._bins import bin_edges, check_strategy, checked_number
-from calibrant._labels import class_codes
+from calibrant._bins import check_strategy, edges_or_number
+from calibrant._labels import event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy, checked_choice, checked_flag
+from calibrant._settings import (
+    MultiClass,
+    NanPolicy,
+    check_nan_policy,
+    checked_choice,
+    checked_flag,
+)
 from calibrant.calibration import Strategy
 
 if TYPE_CHECKING:
@@ -32,6 +38,10 @@ __all__ = [
     "MurphyDecomposition",
     "brier_decomposition",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -58,7 +68,7 @@ class BrierDecomposition(Result):
     ) -> BrierDecompositionDisplay:
         """Draw the way from the uncertainty to the score, part by part.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.BrierDecompositionDisplay`.
         """
         from calibrant.plotting import BrierDecompositionDisplay
@@ -128,6 +138,7 @@ def brier_decomposition(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> MurphyDecomposition: ...
 @overload
@@ -139,6 +150,7 @@ def brier_decomposition(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> CorpDecomposition: ...
 def brier_decomposition(
@@ -152,6 +164,7 @@ def brier_decomposition(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> BrierDecomposition:
     """Brier score, split into miscalibration, discrimination and uncertainty.
@@ -185,7 +198,7 @@ def brier_decomposition(
         UNC n / (n - 1). REL and RES may then be negative, and are not clipped. A bin of one row
         has no variance to estimate: it adds nothing to A and is counted in
         ``n_uncorrected_bins``. With weights, a weight is a number of rows: n_k is their sum.
-    sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `brier_score`.
 
     Returns
@@ -222,7 +235,9 @@ def brier_decomposition(
         raise ValueError("bias_corrected needs method='murphy'")
     check_strategy(strategy)
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     state = _core.ScoreSums(True, False, False, 0.0)
     state.update(codes, y_proba, sample_weight, omit)
     score = state.brier()
@@ -233,14 +248,9 @@ def brier_decomposition(
             score=score, miscalibration=miscalibration, discrimination=discrimination,
             uncertainty=uncertainty, n=state.n, n_omitted=state.n_omitted,
         )  # fmt: skip
-    edges: list[float] | None = None
-    number = 0
-    if strategy == "quantile" and isinstance(n_bins, (int, np.integer)):
-        number = checked_number(n_bins)
-    else:
-        edges = bin_edges(n_bins)
+    edges, number, clustered = edges_or_number(n_bins, strategy)
     reliability, resolution, uncertainty, variance, covariance, uncorrected = _core.brier_murphy(
-        *rows, edges, number, bias_corrected
+        *rows, None if number else edges, number, clustered, bias_corrected
     )
     return MurphyDecomposition(
         score=score, reliability=reliability, resolution=resolution, uncertainty=uncertainty,

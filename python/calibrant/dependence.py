@@ -13,9 +13,14 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._draws import checked_seed
 from calibrant._result import Result
-from calibrant._settings import checked_count
+from calibrant._settings import checked_choice, checked_count
 
 __all__ = ["HSIC", "HSICTest", "hsic", "hsic_test"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Kernel = Literal["gaussian", "laplace"]
 Estimator = Literal["biased", "gretton", "unbiased"]
@@ -110,6 +115,7 @@ def _bandwidth_pair(bandwidth: Bandwidth) -> tuple[float | None, float | None]:
 
 def _answer(x: Any, y: Any, bandwidth: Bandwidth, kernel: str, depth: int, **random: int) -> Any:
     permutations, seed = random.get("permutations", 0), random.get("seed", 0)
+    checked_choice(kernel, "kernel", ("gaussian", "laplace"))
     return _core.hsic(x, y, *_bandwidth_pair(bandwidth), kernel, depth, permutations, seed)
 
 
@@ -157,8 +163,7 @@ def hsic(
     >>> hsic(x, y[::-1], bandwidth=(2.0, 9.0), estimator="unbiased")
     HSIC(hsic=0.0907148, bandwidths=(2.0, 9.0), n=6, estimator='unbiased')
     """
-    if estimator not in ("biased", "gretton", "unbiased"):
-        raise ValueError(f"estimator must be 'biased', 'gretton' or 'unbiased', got {estimator!r}")
+    checked_choice(estimator, "estimator", ("biased", "gretton", "unbiased"))
     answer = _answer(x, y, bandwidth, kernel, 1 if estimator == "unbiased" else 0)
     n = answer["n"]
     if estimator == "unbiased" and n < 4:
@@ -217,8 +222,7 @@ def hsic_test(
     >>> hsic_test(x, y, method="permutation", n_permutations=999).pvalue < 0.01
     True
     """
-    if method not in ("gamma", "permutation"):
-        raise ValueError(f"method must be 'gamma' or 'permutation', got {method!r}")
+    checked_choice(method, "method", ("gamma", "permutation"))
     by_gamma = method == "gamma"
     n_permutations = checked_count(n_permutations, "n_permutations", most=2**32 - 1)
     seed = checked_seed(seed)

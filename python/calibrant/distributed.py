@@ -22,6 +22,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -39,6 +40,11 @@ from calibrant._settings import checked_count
 from calibrant._state import restore
 
 __all__ = ["Spec", "combine", "dask", "finish", "local", "partial", "ray", "spark"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: States that one task merges: enough to make the tree flat, few enough to be sent at once.
 FAN_IN = 16
@@ -128,7 +134,7 @@ def dask(collection: Any, factory: Callable[[], Any], *, fan_in: int = FAN_IN, *
     try:
         from dask.delayed import delayed
     except ImportError as error:
-        raise ImportError('this needs dask: pip install "calibrant[dask]"') from error
+        raise ImportError('this needs dask: pip install ".[dask]"') from error
     # pure=False: two partitions with equal rows are two partitions.
     score, merge = delayed(in_worker, pure=False), delayed(combine, pure=False)
     parts = _dask_parts(collection, spec.columns, delayed)
@@ -245,6 +251,12 @@ def ray(dataset: Any, factory: Callable[[], Any], **roles: Any) -> Any:
         Makes an empty accumulator.
     **roles
         Names of columns.
+
+    Raises
+    ------
+    Exception
+        If a block fails, also where ``max_errored_blocks`` lets others go on without it: all rows
+        are in the result, or there is none.
     """
     spec = Spec(factory, roles)
     total = new_accumulator(spec)
@@ -253,7 +265,24 @@ def ray(dataset: Any, factory: Callable[[], Any], **roles: Any) -> Any:
     states = dataset.select_columns(spec.columns).map_batches(
         _ray_block, fn_args=(spec,), batch_format="pyarrow", batch_size=None
     )
-    return _merge_into(total, (row["state"] for row in states.iter_rows()))
+    with _no_block_lost(states):
+        return _merge_into(total, (row["state"] for row in states.iter_rows()))
+
+
+@contextmanager
+def _no_block_lost(dataset: Any) -> Iterator[None]:
+    """Let a block that fails be an error: Ray may be set to go on without its rows."""
+    context = getattr(dataset, "context", None)
+    if context is None:  # of older versions
+        from ray.data import DataContext
+
+        context = DataContext.get_current()
+    before = context.max_errored_blocks
+    context.max_errored_blocks = 0
+    try:
+        yield
+    finally:
+        context.max_errored_blocks = before
 
 
 def _ray_block(block: Any, spec: Spec) -> dict[str, list[bytes]]:

@@ -7,6 +7,7 @@ equation 14, with the exponent's sign corrected (docs/distributions.md).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _inputs
+from calibrant._features import product
+from calibrant._patient import answering_signals
 from calibrant._result import Result
 from calibrant._settings import checked_count, checked_number
 
-__all__ = ["CoupledGaussian", "CoupledGaussianFit"]
+__all__ = ["CoupledGaussian", "CoupledGaussianFit", "class_posterior"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: Below this size a coupling cannot be told from none, and its reciprocal may overflow.
 _NO_COUPLING = 1e-200
@@ -65,7 +73,9 @@ class CoupledGaussian:
             )
         self.scale = _matrix(scale, d)
         try:
-            self._factor = np.linalg.cholesky(self.scale)
+            self._factor = answering_signals(
+                np.linalg.cholesky, self.scale, work=len(self.scale) ** 3
+            )
         except np.linalg.LinAlgError as error:
             raise ValueError("scale must be positive definite") from error
         log_root = float(np.log(np.diagonal(self._factor)).sum())
@@ -107,7 +117,7 @@ class CoupledGaussian:
     def cdf(self, x: ArrayLike) -> Any:
         """Return the probability of a smaller value, in one dimension.
 
-        Needs SciPy: ``pip install "calibrant[sklearn]"`` brings it.
+        Needs SciPy: ``pip install ".[sklearn]"`` brings it.
         """
         if self.dim != 1:
             raise ValueError(f"cdf is for one dimension, this has {self.dim}")
@@ -146,7 +156,7 @@ class CoupledGaussian:
             z /= np.linalg.norm(z, axis=1, keepdims=True)
             shape = _beta_shape(self.kappa, self.dim)
             z *= np.sqrt(rng.beta(0.5 * self.dim, shape, (size, 1)) / -self.kappa)
-        x = self.mean + z @ self._factor.T
+        x = self.mean + product(z, self._factor.T)
         return x[:, 0] if self.dim == 1 else x
 
     def posterior(
@@ -180,11 +190,9 @@ class CoupledGaussian:
             raise ValueError(f"outside must lie in [0, 1], got {outside}")
         if other.dim != self.dim:
             raise ValueError(f"other must have dimension {self.dim}, got {other.dim}")
-        mine, others = np.asarray(self.logpdf(x)), np.asarray(other.logpdf(x))
-        neither = np.isneginf(mine) & np.isneginf(others)
-        with np.errstate(over="ignore", invalid="ignore"):
-            odds = np.where(neither, 0.0, others - mine) + math.log1p(-prior) - math.log(prior)
-            found = 1.0 / (1.0 + np.exp(odds))
+        logs = np.stack([np.asarray(self.logpdf(x)), np.asarray(other.logpdf(x))])
+        found = _posterior(logs, [math.log(prior), math.log1p(-prior)])[0]
+        neither = np.isneginf(logs).all(axis=0)
         return _plain(np.where(neither, prior if outside is None else outside, found))
 
     @classmethod
@@ -231,7 +239,7 @@ class CoupledGaussian:
             weight = (1 + rows.shape[1] * kappa) / (1 + kappa * u)
             mean = weight @ rows / weight.sum()
             centred = rows - mean
-            before, scale = scale, (weight * centred.T) @ centred / len(rows)
+            before, scale = scale, product(weight * centred.T, centred) / len(rows)
             if np.abs(scale - before).max() <= tolerance * np.abs(scale).max():
                 return CoupledGaussianFit(cls(mean, scale, kappa), iteration, True)
         return CoupledGaussianFit(cls(mean, scale, kappa), max_iterations, False)
@@ -243,7 +251,12 @@ class CoupledGaussian:
         if points.ndim == 0 or points.shape[-1] != self.dim:
             raise ValueError(f"x must have shape (..., {self.dim}), got {np.shape(x)}")
         flat = (points - self.mean).reshape(-1, self.dim)
-        whitened = np.linalg.solve(self._factor, flat.T) if flat.size else flat.T
+        work = flat.size * len(self._factor)
+        whitened = (
+            answering_signals(np.linalg.solve, self._factor, flat.T, work=work)
+            if flat.size
+            else flat.T
+        )
         distance: NDArray[np.float64] = np.square(whitened).sum(axis=0).reshape(points.shape[:-1])
         return distance
 
@@ -271,6 +284,91 @@ class CoupledGaussianFit(Result):
             **parameters, "kappa": found.kappa,
             "iterations": self.iterations, "converged": self.converged,
         }  # fmt: skip
+
+
+def class_posterior(
+    x: ArrayLike,
+    classes: Sequence[CoupledGaussian],
+    *,
+    priors: ArrayLike | None = None,
+    outside: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    """Probability of each of several classes, by Bayes' rule.
+
+    With the densities G_j and the priors π_j it is π_j G_j(x) / sum_k π_k G_k(x).
+
+    Parameters
+    ----------
+    x : array of shape (..., d)
+        As for `CoupledGaussian.logpdf`.
+    classes : sequence of k CoupledGaussian of one dimension
+        They may differ in mean, scale and coupling.
+    priors : array of shape (k,), positive, optional
+        The probabilities of the classes before x is known; they are divided by their sum. Equal
+        by default.
+    outside : array of shape (k,), values in [0, 1], optional
+        What is returned where all densities are 0, which leaves 0/0: the priors by default.
+
+    Returns
+    -------
+    array of shape (..., k)
+        For two classes the first column is `CoupledGaussian.posterior`.
+
+    Examples
+    --------
+    >>> classes = [CoupledGaussian(mean, 1.0, 0.5) for mean in (0.0, 2.0, 4.0)]
+    >>> class_posterior([2.0], classes, priors=[1, 2, 1]).round(6)
+    array([[0.080695, 0.83861 , 0.080695]])
+    """
+    members: list[Any] = list(classes) if isinstance(classes, (list, tuple)) else [classes]
+    for member in members:
+        if not isinstance(member, CoupledGaussian):
+            raise TypeError(f"classes must be a list of CoupledGaussian, got {member!r}")
+    if not members:
+        raise ValueError("classes must have at least one CoupledGaussian, got none")
+    for j, member in enumerate(members):
+        if member.dim != members[0].dim:
+            raise ValueError(
+                f"classes must have one dimension, got {members[0].dim} and, at position {j}, "
+                f"{member.dim}"
+            )
+    k = len(members)
+    weights = np.ones(k) if priors is None else _of_classes(priors, "priors", k)
+    if not (weights > 0).all():
+        raise ValueError(f"priors must be positive, got {weights.tolist()}")
+    weights = weights / weights.max()
+    weights = weights / weights.sum()
+    instead = weights if outside is None else _of_classes(outside, "outside", k)
+    if not ((instead >= 0) & (instead <= 1)).all():
+        raise ValueError(f"outside must lie in [0, 1], got {instead.tolist()}")
+    logs = np.stack([np.asarray(member.logpdf(x)) for member in members])
+    found = np.moveaxis(_posterior(logs, np.log(weights).tolist()), 0, -1)
+    nowhere = np.asarray(np.isneginf(logs).all(axis=0, keepdims=True))
+    return np.where(np.moveaxis(nowhere, 0, -1), instead, found)
+
+
+def _posterior(logs: NDArray[np.float64], log_priors: Sequence[float]) -> NDArray[np.float64]:
+    """Return 1 / (sum of odds against the class), of shape (k, ...); NaN where all are -inf."""
+    k = len(logs)
+    odds = np.ones_like(logs)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for i in range(k):
+            for j in range(k):
+                if i != j:
+                    odds[i] += np.exp(logs[j] - logs[i] + log_priors[j] - log_priors[i])
+        # A class without density has infinite odds against it from those that have one, and 0/0
+        # from those that have none.
+        found: NDArray[np.float64] = np.where(np.isneginf(logs), 0.0, 1.0 / odds)
+    return found
+
+
+def _of_classes(values: ArrayLike, name: str, k: int) -> NDArray[np.float64]:
+    numbers: NDArray[np.float64] = _inputs.read_numbers(values, name).astype(np.float64)
+    if numbers.shape != (k,) or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"{name} must be finite, with a number for each of {k} classes, got {values!r}"
+        )
+    return numbers
 
 
 def _plain(values: Any) -> Any:
@@ -349,5 +447,5 @@ def _scipy_special() -> Any:
     try:
         from scipy import special
     except ImportError as error:
-        raise ImportError('cdf needs SciPy: pip install "calibrant[sklearn]"') from error
+        raise ImportError('cdf needs SciPy: pip install ".[sklearn]"') from error
     return special

@@ -1,4 +1,7 @@
-"""Has anything changed since then? A reference against the current rows, or each window."""
+"""Has anything changed since then? A reference against the current rows, or each window.
+
+``calibrant.drift(reference, current)`` is short for `drift` in this module.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from calibrant import streaming
+from calibrant import scorecards, streaming
+from calibrant._accumulator import class_name
+from calibrant._callable_module import make_callable
 from calibrant._drift_changes import Change, Side, changes_of, side_of
 from calibrant._result import Result, json_key
 from calibrant._scorecard_table import ROWS, number_text
@@ -19,6 +24,13 @@ if TYPE_CHECKING:
     from calibrant.plotting import DriftDisplay
 
 __all__ = ["Change", "Drift", "WindowsDrift", "drift", "drift_by_window"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
+
+make_callable(__name__)
 
 _COMPARABLE = (
     streaming.Scorecard, streaming.ScoreTable, streaming.Scores, streaming.RiskProfile,
@@ -39,12 +51,15 @@ class Drift(Result):
         Rows.
     confidence_level : float
         Of the intervals, each by itself; one minus it is the error rate of the verdict.
+    can_tell : bool
+        Whether hits alone could have shown a change, if the smaller side had had them all, or none.
     """
 
     changes: tuple[Change, ...]
     n_reference: int
     n_current: int
     confidence_level: float = 0.95
+    can_tell: bool = True
 
     def __iter__(self) -> Iterator[Change]:
         return iter(self.changes)
@@ -71,6 +86,8 @@ class Drift(Result):
         if not any(change.pvalue is not None for change in self.changes):
             return "open: these accumulators keep too little to tell a change from chance"
         if not self.drifted:
+            if not self.can_tell:
+                return "too few rows to tell: chance explains all changes of so few rows, or events"
             return "no drift seen: chance explains all changes"
         return "drift: " + ", ".join(_words(self[name]) for name in self.drifted)
 
@@ -80,6 +97,7 @@ class Drift(Result):
             "changes": [change.to_dict() for change in self.changes],
             "drifted": list(self.drifted),
             "verdict": self.verdict,
+            "can_tell": self.can_tell,
             "n_reference": self.n_reference,
             "n_current": self.n_current,
             "confidence_level": self.confidence_level,
@@ -90,7 +108,7 @@ class Drift(Result):
     ) -> DriftDisplay:
         """Draw one number with its interval beside the band of the reference.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.DriftDisplay`.
         """
         from calibrant.plotting import DriftDisplay
@@ -178,11 +196,12 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
 
     Notes
     -----
-    Rows are independent, so the standard error of a change is sqrt(se1^2 + se2^2); the p-value
-    takes that of one variance for the rows of both sides, if it is larger. KS and Kuiper
-    are compared as extremes of the cumulative differences, not divided by their sigma, which falls
-    with the number of rows; their p-values are upper bounds. ``curve`` tests whether frequency
-    minus score has changed in any bin. docs/drift.md has all of it.
+    If nothing has changed, all splits of the rows of both sides into sides of these sizes are as
+    likely as the one that was seen. All p-values follow from this: those of means by the moments of
+    all rows together, the others from random splits of the accumulators' cells, always the same
+    ones. KS and Kuiper are compared as extremes of the cumulative differences, not divided by their
+    sigma, which falls with the number of rows. ``curve`` tests whether frequency minus score has
+    changed in any bin. docs/drift.md has all of it.
 
     Examples
     --------
@@ -202,9 +221,7 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
     """
     level = check_level(confidence_level)
     first = _accumulator(reference, "reference")
-    found = _compared(first, side_of(first, level), current)
-    (changes,) = _adjusted([found.changes])
-    return replace(found, changes=changes)
+    return _adjusted([_compared(first, side_of(first, level), current)])[0]
 
 
 def _listed(windows: Any) -> list[streaming.Window]:
@@ -247,33 +264,40 @@ def drift_by_window(
     first = _accumulator(reference, "reference")
     side = side_of(first, level)
     found = [_compared_window(first, side, window) for window in listed]
-    adjusted = _adjusted([one.changes for one in found])
-    drifts = (replace(one, changes=new) for one, new in zip(found, adjusted, strict=True))
-    return WindowsDrift(tuple(listed), tuple(drifts))
+    return WindowsDrift(tuple(listed), tuple(_adjusted(found)))
 
 
 def _accumulator(given: Any, name: str) -> Any:
     accumulator = given.accumulator if isinstance(given, streaming.Window) else given
     if not isinstance(accumulator, _COMPARABLE):
         raise TypeError(
-            f"{name} must be a Scorecard, ScoreTable, Scores, RiskProfile or Reliability of "
-            f"calibrant.streaming, got {type(accumulator).__name__}"
+            f"{name} must be a calibrant.streaming.Scorecard, ScoreTable, Scores, RiskProfile or "
+            f"Reliability, got {_what(accumulator)}"
         )
     return accumulator
 
 
-def _compared(first: Any, side: Side, current: Any) -> Drift:
+def _what(given: Any) -> str:
+    if isinstance(given, scorecards.Scorecard):
+        return (
+            "the result calibrant.Scorecard, which keeps no rows: fill a "
+            "calibrant.streaming.Scorecard with them"
+        )
+    return class_name(given)
+
+
+def _compared(first: Any, side: Side, current: Any) -> tuple[Drift, float]:
+    """Return the drift, and the least p-value that the hits of the smaller side could have had."""
     second = _accumulator(current, "current")
     if type(first) is not type(second):
         raise TypeError(
-            f"cannot compare a {type(second).__name__} with a {type(first).__name__} as reference"
+            f"cannot compare a {class_name(second)} with a {class_name(first)} as reference"
         )
-    first.copy().merge(second)  # refuses other parameters and shapes, in the words of the core
-    changes = changes_of(side, side_of(second, side.level))
-    return Drift(changes, first.n, second.n, side.level)
+    changes, least = changes_of(side, side_of(second, side.level))
+    return Drift(changes, first.n, second.n, side.level), least
 
 
-def _compared_window(first: Any, side: Side, window: Any) -> Drift:
+def _compared_window(first: Any, side: Side, window: Any) -> tuple[Drift, float]:
     try:
         return _compared(first, side, window)
     except ValueError as error:
@@ -282,16 +306,23 @@ def _compared_window(first: Any, side: Side, window: Any) -> Drift:
         raise ValueError(f"window from {window.start} to {window.end}: {error}") from error
 
 
-def _adjusted(sets: Sequence[tuple[Change, ...]]) -> list[tuple[Change, ...]]:
-    """Return the changes with p-values adjusted over all sets."""
-    tested = [c.pvalue for changes in sets for c in changes if c.pvalue is not None]
+def _adjusted(found: Sequence[tuple[Drift, float]]) -> list[Drift]:
+    """Return the drifts with p-values adjusted over all of them."""
+    tested = [c.pvalue for drift, _ in found for c in drift if c.pvalue is not None]
     order = sorted(range(len(tested)), key=tested.__getitem__)
     adjusted = iter(holm(tested, order))
 
     def with_adjusted(change: Change) -> Change:
         return change if change.pvalue is None else replace(change, adjusted_pvalue=next(adjusted))
 
-    return [tuple(with_adjusted(change) for change in changes) for changes in sets]
+    return [
+        replace(
+            drift,
+            changes=tuple(map(with_adjusted, drift)),
+            can_tell=least * len(tested) <= 1.0 - drift.confidence_level,
+        )
+        for drift, least in found
+    ]
 
 
 def _label(name: str) -> str:

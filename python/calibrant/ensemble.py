@@ -1,6 +1,6 @@
 """Confidence of voting ensembles, and Learn++, which learns one data set after another.
 
-`LearnPlusPlus` needs scikit-learn: ``pip install "calibrant[sklearn]"``.
+`LearnPlusPlus` needs scikit-learn: ``pip install ".[sklearn]"``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 __all__ = ["EnsembleVotes", "ensemble_confidence", "ensemble_votes"]  # and LearnPlusPlus
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Combine = Literal["softmax", "share"]
 
 
@@ -29,7 +34,7 @@ def __getattr__(name: str) -> Any:
     try:
         from calibrant._learn_plus_plus import LearnPlusPlus
     except ImportError as error:
-        message = 'LearnPlusPlus needs scikit-learn: pip install "calibrant[sklearn]"'
+        message = 'LearnPlusPlus needs scikit-learn: pip install ".[sklearn]"'
         raise ImportError(message) from error
     return LearnPlusPlus
 

@@ -48,6 +48,11 @@ __all__ = [
     "variogram_score",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 Estimator = Literal["standard", "fair"] | float
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -18,8 +19,10 @@ from calibrant._rank_results import RankCalibration
 from calibrant._result import json_ready
 from calibrant._saved import Saved, state_bytes
 from calibrant._settings import (
+    MultiClass,
     NanPolicy,
     checked_callable,
+    checked_choice,
     checked_count,
     checked_flag,
     checked_number,
@@ -34,12 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["EVERYTHING", "Evidence"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 #: What a report needs besides the scorecard.
 EVERYTHING = ("spectrum",)
 #: Which class each accumulator but the scorecards is of.
 _PARTS: dict[str, type[Accumulator[Any]]] = {
     "spectrum": streaming.RiskProfile,
-    "assessment": streaming.Assessment,
+    "assessment": streaming.ScoreTable,
     "intervals": streaming.Intervals,
     "coverage_hsic": streaming.CoverageHSIC,
     "sets": streaming.PredictionSets,
@@ -75,6 +83,8 @@ class Evidence(Saved):
         As for `calibrant.scorecard`.
     classes : sequence, optional
         The labels in the order of their codes, to be shown.
+    multi_class : {"auto", "top_label"}
+        As for `calibrant.scorecard`.
 
     Attributes
     ----------
@@ -120,6 +130,7 @@ class Evidence(Saved):
         n_bins: int = 15,
         q_lim: float = 0.0,
         classes: Sequence[Any] = (),
+        multi_class: MultiClass = "auto",
     ) -> None:
         if isinstance(gather, str) or not hasattr(gather, "__iter__"):
             raise TypeError(f"gather must be a sequence of names, got {gather!r}")
@@ -128,6 +139,7 @@ class Evidence(Saved):
         if not 0.0 < checked_number(hsic_bandwidth, "hsic_bandwidth") < math.inf:
             raise ValueError(f"hsic_bandwidth must be positive and finite, got {hsic_bandwidth!r}")
         checked_flag(sets, "sets")
+        checked_choice(multi_class, "multi_class", ("auto", "top_label"))
         n_draws = checked_count(n_draws, "n_draws", least=0)
         if set(gather) - set(_OPTIONAL):
             raise ValueError(f"gather must hold {sorted(_OPTIONAL)}, found {sorted(gather)}")
@@ -139,7 +151,7 @@ class Evidence(Saved):
         if "spectrum" in gather:
             self.spectrum = streaming.RiskProfile(powers=SPECTRUM_POWERS, q_lim=q_lim)
         if "assessment" in gather:
-            self.assessment = streaming.Assessment(q_lim=q_lim)
+            self.assessment = streaming.ScoreTable(pairs=True, q_lim=q_lim)
         if levels:
             self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
             self.coverage_hsic = streaming.CoverageHSIC(bandwidths=(hsic_bandwidth, 1.0))
@@ -155,6 +167,8 @@ class Evidence(Saved):
         }  # fmt: skip
         if n_draws:  # else the bytes are those of versions that know of none
             self._settings |= {"n_draws": n_draws, "truths": list(truths)}
+        if multi_class != "auto":  # likewise
+            self._settings["multi_class"] = multi_class
         self.source: dict[str, Any] = {
             "files": [],
             "missing": {},
@@ -174,6 +188,7 @@ class Evidence(Saved):
         gather: Collection[str] = EVERYTHING,
         n_bins: int = 15,
         q_lim: float = 0.0,
+        multi_class: MultiClass = "auto",
         width_edges: Sequence[float] | None = None,
         hsic_bandwidth: float | None = None,
         progress: Callable[[int], None] | None = None,
@@ -185,7 +200,7 @@ class Evidence(Saved):
         Parameters
         ----------
         table : as for `calibrant.io.scan`, or what it returned
-        gather, n_bins, q_lim
+        gather, n_bins, q_lim, multi_class
             As for the class; "assessment" is added to what is gathered where there are several
             classes. Intervals and sets are gathered where there are some.
         width_edges, hsic_bandwidth : optional
@@ -204,7 +219,9 @@ class Evidence(Saved):
                 f"{rows.name}: groups are compared by their probabilities, and there are none; "
                 "leave out group (--group), or name the probabilities"
             )
-        if gather and rows.has_classes:
+        if isinstance(gather, str) or not hasattr(gather, "__iter__"):
+            raise TypeError(f"gather must be a sequence of names, got {gather!r}")
+        if gather and rows.has_classes and (len(rows.roles.prob) > 2 or multi_class != "auto"):
             gather = {*gather, "assessment"}
         if width_edges is None or hsic_bandwidth is None:
             quartiles = width_quartiles(rows)
@@ -216,7 +233,7 @@ class Evidence(Saved):
             levels=rows.roles.intervals.levels, width_edges=width_edges,
             hsic_bandwidth=hsic_bandwidth, sets=rows.roles.sets is not None,
             n_draws=n_draws, truths=truths,
-            classes=rows.classes or (),
+            classes=rows.classes or (), multi_class=multi_class,
         )  # fmt: skip
         found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
         if found.n + found.n_omitted == 0:
@@ -347,6 +364,13 @@ class Evidence(Saved):
         }  # fmt: skip
         self.__dict__.update(changed)  # at once, so that a signal finds all rows or none
 
+    def _absorb(self, other: Self) -> None:
+        """As `merge`, of one that ends here: its groups move, and are not held twice."""
+        groups, other.groups = other.groups, {}
+        self.merge(other)
+        while groups:
+            self._add_group(*groups.popitem())
+
     def _check_widths(self, other: Self) -> None:
         """What is chosen from the first rows of a table may differ from that of another."""
         for name in ("width_edges", "hsic_bandwidth"):
@@ -369,6 +393,7 @@ class Evidence(Saved):
         """Return the scorecard of the rows so far, with those of the groups."""
         still = self._still()
         card = still.scorecard.result(confidence_level)
+        card = replace(card, note=still.source.get("y_proba", ""))
         for key in sorted_keys(still.groups):
             card.groups[key] = still.groups[key]._card(confidence_level)
         return card
@@ -424,13 +449,17 @@ class Evidence(Saved):
             If they are damaged, or of a newer version. Bytes from anywhere are safe to try.
         """
         head, states = _evidence_bytes.unpack(state_bytes(state))
+        _check_head(head)
         try:
             made = cls(classes=head["classes"], **head["settings"])
             made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
             for name, reason in head["left_out"].items():
                 made._leave_out(name, reason)
             for name, part in made._parts():
-                setattr(made, name, type(part).from_bytes(states[name]))
+                found = type(part).from_bytes(states[name])
+                if name == "assessment" and found._parameters() != part._parameters():
+                    raise ValueError("malformed evidence: the assessment is not one of pairs")
+                setattr(made, name, found)
             for i, key in enumerate(head["groups"]):
                 made.groups[key] = streaming.Scorecard.from_bytes(states[f"group {i}"])
             made.source = dict(head["source"])
@@ -448,6 +477,31 @@ class Evidence(Saved):
     def __repr__(self) -> str:
         groups = f", {len(self.groups)} groups" if self.groups else ""
         return f"Evidence(n={self.n}{groups})"
+
+
+def _check_head(head: dict[str, Any]) -> None:
+    """Raise ValueError for a head that no evidence has."""
+    one = (str, int, float, bool)
+    source = head.get("source")
+    is_one = [
+        isinstance(head.get("settings"), dict),
+        _is_list_of(head.get("classes"), (*one, type(None))),
+        _is_list_of(head.get("groups"), one) and len(set(head["groups"])) == len(head["groups"]),
+        _is_dict_of(head.get("left_out"), str) and set(head["left_out"]) <= set(_PARTS),
+        isinstance(source, dict)
+        and _is_list_of(source.get("files"), str)
+        and _is_dict_of(source.get("missing"), int),
+    ]
+    if not all(is_one):
+        raise ValueError("malformed evidence: its head is not that of any")
+
+
+def _is_list_of(value: Any, kinds: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, kinds) for item in value)
+
+
+def _is_dict_of(value: Any, kinds: Any) -> bool:
+    return isinstance(value, dict) and all(isinstance(item, kinds) for item in value.values())
 
 
 def sorted_keys(keys: Collection[Any]) -> list[Any]:

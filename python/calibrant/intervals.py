@@ -65,6 +65,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def _state(
     y_true: Any,
     intervals: Any,
@@ -181,9 +185,13 @@ def interval_score(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        What happened.
+    intervals : array of shape (n, 2) or (n, 2, k), or a pair of arrays
+        The lower and the upper bounds, as for `interval_coverage`.
     confidence_level : float, or one a level
         The nominal level c of the intervals.
-    y_true, intervals, sample_weight, nan_policy, crossed
+    sample_weight, nan_policy, crossed
         As for `interval_coverage`.
 
     Returns
@@ -220,11 +228,15 @@ def coverage_width_criterion(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        What happened.
+    intervals : array of shape (n, 2) or (n, 2, k), or a pair of arrays
+        The lower and the upper bounds, as for `interval_coverage`.
     confidence_level : float, or one a level
         The nominal level c of the intervals.
     eta : float
         How much a wrong coverage costs. With 30, a coverage that is off by 0.1 costs a quarter.
-    y_true, intervals, sample_weight, nan_policy, crossed
+    sample_weight, nan_policy, crossed
         As for `interval_coverage`.
 
     Returns
@@ -271,13 +283,17 @@ def interval_summary(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        What happened.
+    intervals : array of shape (n, 2) or (n, 2, k), or a pair of arrays
+        The lower and the upper bounds, as for `interval_coverage`.
     confidence_level : float, or one a level
         The nominal levels of the intervals.
     n_groups : int
         Groups of the coverage by width.
     eta : float
         Of `coverage_width_criterion`.
-    y_true, intervals, ci_level, ci_method, sample_weight, nan_policy, crossed
+    ci_level, ci_method, sample_weight, nan_policy, crossed
         As for `interval_coverage`.
 
     Returns

@@ -36,10 +36,10 @@ from calibrant._entropies import (
     renyi_entropy,
     tsallis_entropy,
 )
-from calibrant._labels import class_codes
+from calibrant._labels import event_rows
 from calibrant._mean_sums import core_profile, sum_probabilities
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,12 +53,18 @@ __all__ = [
     "coupling_to_power",
     "cross_entropy_probability",
     "generalized_mean",
+    "geometric_standard_deviation",
     "mean_spectrum",
     "power_to_coupling",
     "renyi_entropy",
     "risk_profile",
     "tsallis_entropy",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: The powers of decisiveness, accuracy and robustness.
 NAMED_POWERS = (1.0, 0.0, -2.0 / 3.0)
@@ -135,7 +141,7 @@ class MeanSpectrum(Result):
     ) -> MeanSpectrumDisplay:
         """Draw the means over their powers, with the three named ones marked.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.MeanSpectrumDisplay`.
         """
         from calibrant.plotting import MeanSpectrumDisplay
@@ -189,6 +195,43 @@ def generalized_mean(
     return state.means()[0]
 
 
+def geometric_standard_deviation(
+    p: ArrayLike,
+    *,
+    q_lim: float = 0.0,
+    sample_weight: ArrayLike | None = None,
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Geometric standard deviation of probabilities: their spread as a factor.
+
+    The exponential of the standard deviation of ln p, Nelson's equation 10 with the square that
+    the print leaves out,
+
+        exp(sqrt(sum w (ln p)^2 / sum w - (sum w ln p / sum w)^2)),
+
+    so that the geometric mean times and by it are one standard deviation of ln p away. Nelson
+    prefers decisiveness and robustness as error bars, as the product may exceed 1.
+
+    Parameters
+    ----------
+    p, q_lim, sample_weight, nan_policy
+        As for `generalized_mean`.
+
+    Returns
+    -------
+    float
+        1 where all p are equal, and infinite where some, but not all, are 0. The variance is over
+        n, not n - 1 as in ``scipy.stats.gstd``: it describes these rows.
+
+    Examples
+    --------
+    >>> round(geometric_standard_deviation([0.5, 0.25]) ** 2, 12)
+    2.0
+    """
+    omit = check_nan_policy(nan_policy)
+    return _core.geometric_deviation(p, checked_number(q_lim, "q_lim"), sample_weight, omit)
+
+
 def mean_spectrum(
     p: ArrayLike,
     powers: Sequence[float] | np.ndarray = SPECTRUM_POWERS,
@@ -232,6 +275,7 @@ def risk_profile(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> RiskProfile:
     """Decisiveness, accuracy and robustness of probabilities.
@@ -256,6 +300,9 @@ def risk_profile(
     labels : sequence, optional
         The class labels in the order of y_proba's columns, where they are not 0 to k - 1; for
         a binary problem the negative, then the positive one.
+    multi_class : {"auto", "top_label"}
+        How shape (n, 2) is read. "auto": as a binary problem, whose second column is scored as if
+        it were passed alone; its rows must sum to 1, up to 0.001. "top_label": as k classes are.
     nan_policy : {"raise", "omit"}
         What to do with NaN or missing values: refuse them, or drop their rows and count them.
 
@@ -275,6 +322,8 @@ def risk_profile(
     0.3535533905932738
     """
     state = core_profile(NAMED_POWERS, q_lim)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
     return RiskProfile._of(state)

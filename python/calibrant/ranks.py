@@ -7,7 +7,7 @@ values 0 to M, exactly and for every M. Every function here gives such ranks, an
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core, _inputs
-from calibrant._draws import arranged, checked_index, checked_seed
+from calibrant._draws import arranged, checked_index, checked_seed, renamed
 from calibrant._pit import pit_values, rank_pit_values
 from calibrant._rank_calibration import RankCalibration, rank_calibration
 from calibrant._settings import NanPolicy, check_nan_policy, checked_callable
+from calibrant._slices import slices
 
 __all__ = [
     "RankCalibration",
@@ -32,6 +33,11 @@ __all__ = [
     "tarp_ranks",
     "tarp_references",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: Values that a log density is given at a time.
 _BATCH_VALUES = 2**20
@@ -98,7 +104,12 @@ def sbc_ranks(
     """
     omit = check_nan_policy(nan_policy)
     found = _core.ranks(
-        arranged(draws, axis), truth, None, checked_seed(seed), checked_index(first_pair), omit
+        arranged(draws, axis, truth=truth),
+        truth,
+        None,
+        checked_seed(seed),
+        checked_index(first_pair),
+        omit,
     )
     return _kept(found) if omit else found
 
@@ -140,7 +151,9 @@ def draw_counts(
     >>> sbc_ranks([[1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 2.0]], truth)
     array([2, 3])
     """
-    less, equal = _core.draw_counts(arranged(draws, axis), truth, checked_index(first_pair))
+    less, equal = _core.draw_counts(
+        arranged(draws, axis, truth=truth), truth, checked_index(first_pair)
+    )
     return less, equal
 
 
@@ -172,30 +185,39 @@ def break_ties(less: ArrayLike, equal: ArrayLike, *, seed: int = 0, first_pair: 
     below, same = _counts(less, "less"), _counts(equal, "equal")
     if below.shape != same.shape:
         raise ValueError(f"equal must have the shape of less, {below.shape}, got {same.shape}")
-    too_many = np.argwhere(below + same > 2**31 - 2)
-    if too_many.size:
-        raise ValueError(
-            f"less + equal must be below 2^31 - 1, found more at pair {too_many[0][0]}"
+    seed, first = checked_seed(seed), checked_index(first_pair)
+    ranks = np.empty((len(below), math.prod(below.shape[1:])), np.int64)
+    for pairs in slices(ranks.shape):
+        parts = (
+            _in_range(counts[pairs], name, pairs.start)
+            for counts, name in ((below, "less"), (same, "equal"))
         )
-    n = len(below)
-    wide = (n, below.size // n if n else 1)
-    ranks = _core.break_ties(
-        below.reshape(wide), same.reshape(wide), checked_seed(seed), checked_index(first_pair)
-    )
+        least, ties = (part.reshape(len(part), -1) for part in parts)
+        too_many = np.argwhere(least + ties > 2**31 - 2)
+        if too_many.size:
+            raise ValueError(
+                "less + equal must be below 2^31 - 1, found more at pair "
+                f"{pairs.start + too_many[0][0]}"
+            )
+        ranks[pairs] = _core.break_ties(least, ties, seed, first + pairs.start)
     return ranks.reshape(below.shape)
 
 
-def _counts(counts: ArrayLike, name: str) -> Ranks:
-    found = np.asarray(_inputs.resolve(counts, name))
+def _counts(counts: ArrayLike, name: str) -> NDArray[Any]:
+    found = _inputs.read_numbers(counts, name, "whole numbers")
     if found.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold whole numbers, got dtype {found.dtype}")
     if found.ndim not in (1, 2):
         raise ValueError(f"{name} must have shape (n,) or (n, d), got shape {found.shape}")
-    bad = np.argwhere((found < 0) | (found > 2**31 - 2))
+    return found
+
+
+def _in_range(counts: NDArray[Any], name: str, first: int) -> Ranks:
+    bad = np.argwhere((counts < 0) | (counts > 2**31 - 2))
     if bad.size:
-        value = found[tuple(bad[0])]
-        raise ValueError(f"{name} must lie in [0, 2^31 - 2], found {value} at pair {bad[0][0]}")
-    return np.ascontiguousarray(found, np.int64)
+        value, pair = counts[tuple(bad[0])], first + bad[0][0]
+        raise ValueError(f"{name} must lie in [0, 2^31 - 2], found {value} at pair {pair}")
+    return np.ascontiguousarray(counts, np.int64)
 
 
 def energy_ranks(
@@ -251,18 +273,20 @@ def energy_ranks(
     """
     options = {"seed": seed, "nan_policy": nan_policy}
     checked_callable(log_density, "log_density")
+    names = ("draw_energy", true_energy, "true_energy")
     if log_density is None:
-        energies = arranged(draw_energy, axis, "draw_energy")
-        if getattr(energies, "ndim", 2) != 2:
+        energies = arranged(draw_energy, axis, *names)
+        if len(_inputs.shape_of(energies) or (0, 0)) != 2:
+            n_axes = len(_inputs.shape_of(energies) or ())
             raise ValueError(
-                f"draw_energy must have shape (n, m), got {energies.ndim} axes; "
+                f"draw_energy must have shape (n, m), got {n_axes} axes; "
                 "pass log_density to have energies computed from draws"
             )
         try:
             return sbc_ranks(energies, true_energy, first_pair=first_pair, **options)  # type: ignore[arg-type]
         except (TypeError, ValueError) as error:
-            raise _about_energies(error) from None
-    draws = np.asarray(arranged(draw_energy, axis, "draw_energy"))
+            raise renamed(error, draws="draw_energy", truth="true_energy") from None
+    draws = np.asarray(arranged(draw_energy, axis, *names))
     truth = _inputs.read_numbers(true_energy, "true_energy")
     if truth.shape != (draws.shape[0], *draws.shape[2:]):
         expected = (draws.shape[0], *draws.shape[2:])
@@ -277,12 +301,6 @@ def energy_ranks(
         energy = _energies(log_density, truth[pairs, None], pairs)[:, 0]
         parts.append(sbc_ranks(energies, energy, first_pair=first_pair + begin, **options))  # type: ignore[arg-type]
     return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
-def _about_energies(error: Exception) -> Exception:
-    """Return the error in the words of `energy_ranks`, whose draws and truths are energies."""
-    text = re.sub(r"\bdraws\b", "draw_energy", str(error))
-    return type(error)(re.sub(r"\btruth\b", "true_energy", text))
 
 
 def _energies(log_density: LogDensity, values: NDArray[Any], pairs: slice) -> NDArray[Any]:
@@ -339,7 +357,8 @@ def tarp_ranks(
     array([2])
     """
     omit = check_nan_policy(nan_policy)
-    values, truths = arranged(draws, axis), _inputs.read_numbers(truth, "truth")
+    truths = _inputs.read_numbers(truth, "truth")
+    values = arranged(draws, axis, truth=truths)
     seed, first = checked_seed(seed), checked_index(first_pair)
     if references is None:
         references = _default_references(truths, seed, first)
@@ -349,10 +368,13 @@ def tarp_ranks(
 
 def _default_references(truth: NDArray[Any], seed: int, first: int) -> NDArray[np.float64]:
     wide = truth.reshape(len(truth), -1) if len(truth) else np.zeros((0, truth[:1].size or 1))
-    complete = wide[~np.isnan(wide).any(axis=1)]
-    if not len(complete):
+    corners = []
+    for pairs in slices(wide.shape):
+        complete = wide[pairs][~np.isnan(wide[pairs]).any(axis=1)]
+        corners += [complete.min(axis=0), complete.max(axis=0)] if len(complete) else []
+    if not corners:
         return np.zeros(truth.shape)  # of no use: the core has no pair, or refuses the truths
-    low, high = complete.min(axis=0), complete.max(axis=0)
+    low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     made = tarp_references(low, high, len(truth), seed=seed, first_pair=first)
     return made.reshape(truth.shape)
 
@@ -399,12 +421,15 @@ def tarp_references(
     if crossed.size:
         d = crossed[0]
         raise ValueError(f"low must not be above high, found {least[d]} > {most[d]} at index {d}")
-    parts = _core.uniforms(
+    points = _core.uniforms(
         checked_index(n, "n"),
         len(least),
         "reference",
         checked_seed(seed),
         checked_index(first_pair),
     )
-    # Not low + part * (high - low), which can overflow.
-    return least * (1.0 - parts) + most * parts
+    for pairs in slices(points.shape):
+        parts = points[pairs]
+        # Not low + part * (high - low), which can overflow.
+        points[pairs] = least * (1.0 - parts) + most * parts
+    return points

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._labels import class_codes
+from calibrant._labels import class_codes, event_rows
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy, checked_choice
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_choice
 from calibrant._walks import check_max_points
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from calibrant.plotting import RocDisplay
 
 __all__ = ["RocCurve", "accuracy_rejection_auc", "roc_auc", "roc_curve"]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -83,7 +87,7 @@ class RocCurve(Result):
     ) -> RocDisplay:
         """Draw the curve, and dashed the one that the scores predict.
 
-        Needs matplotlib: ``pip install "calibrant[plot]"``. The arguments are those of
+        Needs matplotlib: ``pip install ".[plot]"``. The arguments are those of
         `calibrant.plotting.RocDisplay`.
         """
         from calibrant.plotting import RocDisplay
@@ -117,13 +121,13 @@ def n_columns(y_proba: Any) -> int | None:
 @overload
 def roc_auc(
     y_true: ArrayLike, y_proba: ArrayLike, *, average: Literal["macro", "weighted"] = ...,
-    multi_class: Literal["ovr"] = ..., sample_weight: ArrayLike | None = ...,
+    multi_class: Literal["ovr", "top_label"] = ..., sample_weight: ArrayLike | None = ...,
     pos_label: object | None = ..., labels: ArrayLike | None = ..., nan_policy: NanPolicy = ...,
 ) -> float: ...  # fmt: skip
 @overload
 def roc_auc(
     y_true: ArrayLike, y_proba: ArrayLike, *, average: None,
-    multi_class: Literal["ovr"] = ..., sample_weight: ArrayLike | None = ...,
+    multi_class: Literal["ovr", "top_label"] = ..., sample_weight: ArrayLike | None = ...,
     pos_label: object | None = ..., labels: ArrayLike | None = ..., nan_policy: NanPolicy = ...,
 ) -> float | NDArray[np.float64]: ...  # fmt: skip
 def roc_auc(
@@ -131,7 +135,7 @@ def roc_auc(
     y_proba: ArrayLike,
     *,
     average: Literal["macro", "weighted"] | None = "macro",
-    multi_class: Literal["ovr"] = "ovr",
+    multi_class: Literal["ovr", "top_label"] = "ovr",
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
@@ -152,8 +156,11 @@ def roc_auc(
     average : {"macro", "weighted"} or None
         Of k classes, each against the rest: the plain mean, the mean weighted by the classes'
         weight, or all k of them.
-    multi_class : {"ovr"}
-        One against the rest; there is no other.
+    multi_class : {"ovr", "top_label"}
+        Of k columns: each class against the rest; or how the largest probability of a row ranks
+        the rows in which its class is right over those in which it is wrong, as in a scorecard.
+        Two columns are a binary problem, as for `calibrant.risk_profile`, unless "top_label" or
+        ``average=None`` asks for both.
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows.
     pos_label, labels, nan_policy
@@ -181,10 +188,17 @@ def roc_auc(
     array([0.66666667, 0.75      , 1.        ])
     """
     checked_choice(average, "average", ("macro", "weighted", None))
-    if multi_class != "ovr":
-        raise ValueError(f"multi_class must be 'ovr', one against the rest, got {multi_class!r}")
+    checked_choice(multi_class, "multi_class", ("ovr", "top_label"))
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    if multi_class == "ovr" and average is None:
+        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    else:
+        codes, y_proba = event_rows(
+            y_true, y_proba, labels=labels, pos_label=pos_label,
+            multi_class="auto" if multi_class == "ovr" else "top_label",
+        )  # fmt: skip
+    if multi_class == "top_label":
+        return _core.roc_auc(codes, y_proba, sample_weight, omit, _core.EITHER)[0]
     classes = n_columns(y_proba)
     if classes is None:
         return _core.roc_auc(codes, y_proba, sample_weight, omit, _core.BINARY)[0]
@@ -240,7 +254,8 @@ def roc_curve(
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
         The probability of class 1, or of each class.
     of_class : int, optional
-        Which class is positive, the rest being negative; needed for k columns, and only there.
+        Which class is positive, the rest being negative; needed for more than two columns, and
+        only for columns. By default class 1 of two.
     max_points : int, at least 4, optional
         Keep no more: the ends, and along the whole curve the points furthest above and below the
         diagonal. By default all are kept, one for each score that occurs. The areas are always
@@ -273,11 +288,15 @@ def roc_curve(
     if classes is None and of_class is not None:
         raise ValueError("of_class is for y_proba of shape (n, k); pass pos_label for shape (n,)")
     known = of_class is not None and 0 <= of_class < (classes or 0)
-    if classes is not None and classes >= 2 and not known:
+    is_binary = classes == 2 and of_class is None
+    if classes is not None and classes >= 2 and not known and not is_binary:
         raise ValueError(
             f"of_class must be a column of y_proba, 0 to {classes - 1}, got {of_class!r}"
         )
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label,
+        multi_class="auto" if of_class is None else "top_label",
+    )  # fmt: skip
     scoring = _core.BINARY if of_class is None else int(of_class)
     return RocCurve(**_core.roc_curve(codes, y_proba, sample_weight, omit, scoring, max_points))
 
@@ -289,6 +308,7 @@ def accuracy_rejection_auc(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Area under the curve of accuracy against rejection: is confidence worth acting upon?
@@ -310,7 +330,7 @@ def accuracy_rejection_auc(
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
         Of shape (n,), the larger of p and 1 - p, rounded to a double, is the confidence, and
         class 1 is meant from p = 1/2 on.
-    sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `calibrant.risk_profile`.
 
     Notes
@@ -329,5 +349,7 @@ def accuracy_rejection_auc(
     0.8541666666666666
     """
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     return _core.accuracy_rejection_auc(codes, y_proba, sample_weight, omit)

@@ -29,3 +29,7 @@ __all__ = [
     "vendi_profile",
     "vendi_score",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -24,10 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._inputs import read_numbers
-from calibrant._labels import class_codes
+from calibrant._labels import class_codes, event_rows, scored_columns
 from calibrant._log_decomposition import LogDecomposition, log_decomposition
 from calibrant._result import Result
-from calibrant._settings import NanPolicy, check_nan_policy, checked_count
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_count
 from calibrant.decompositions import (
     BrierDecomposition,
     CorpDecomposition,
@@ -54,6 +54,10 @@ __all__ = [
     "scorecard",
     "spherical_score",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 #: The names of the scores, in the order in which all list them.
@@ -107,9 +111,12 @@ def _scored(
     sample_weight: ArrayLike | None,
     pos_label: object | None,
     labels: ArrayLike | None,
+    multi_class: MultiClass,
     nan_policy: NanPolicy,
 ) -> _core.ScoreSums:
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     state.update(codes, y_proba, sample_weight, check_nan_policy(nan_policy))
     return state
 
@@ -121,13 +128,15 @@ def brier_score(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Mean squared difference between probabilities and outcomes; 0 is perfect.
 
     The shape of y_proba decides the scale. For (n,) it is the mean of (p - y)^2, from 0 to 1.
-    For (n, k) it is the mean of the sum over classes, sum_j (p_j - [j happened])^2, from 0 to 2;
-    hence two columns give twice the value of one.
+    For (n, k) it is the mean of the sum over classes, sum_j (p_j - [j happened])^2, from 0 to 2.
+    Two columns are a binary problem, see multi_class; scored as classes, they give twice the
+    value of one.
 
     Parameters
     ----------
@@ -135,7 +144,7 @@ def brier_score(
         Class codes, 0 to k - 1, of any integer, bool or integral float type.
     y_proba : array of shape (n,) or (n, k), values in [0, 1]
         The probability of class 1 of a binary problem, or of each class. float32 and float64
-        of any stride are read in place. Rows need not sum to 1.
+        of any stride are read in place. Rows need not sum to 1, unless there are two columns.
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows.
     pos_label : optional
@@ -143,6 +152,9 @@ def brier_score(
     labels : sequence, optional
         The class labels in the order of y_proba's columns, where they are not 0 to k - 1; for
         a binary problem the negative, then the positive one.
+    multi_class : {"auto", "top_label"}
+        How shape (n, 2) is read. "auto": as a binary problem, whose second column is scored as if
+        it were passed alone; its rows must sum to 1, up to 0.001. "top_label": as k classes are.
     nan_policy : {"raise", "omit"}
         What to do with NaN or missing values: refuse them, or leave their rows out.
 
@@ -153,20 +165,19 @@ def brier_score(
     Notes
     -----
     scikit-learn's ``brier_score_loss`` is the same for shape (n,); for (n, k) it is the same
-    with ``scale_by_half=False`` and half of this with ``scale_by_half=True``. Its default,
-    ``"auto"``, halves for two classes and not for more.
+    with its default, ``scale_by_half="auto"``, which halves for two classes and not for more.
 
     Examples
     --------
     >>> brier_score([1, 0], [0.75, 0.5])
     0.15625
     >>> brier_score([1, 0], [[0.25, 0.75], [0.5, 0.5]])
+    0.15625
+    >>> brier_score([1, 0], [[0.25, 0.75], [0.5, 0.5]], multi_class="top_label")
     0.3125
     """
-    state = _scored(
-        core_sums(brier=True), y_true, y_proba, sample_weight, pos_label, labels, nan_policy
-    )
-    return state.brier()
+    rows = (y_true, y_proba, sample_weight, pos_label, labels, multi_class, nan_policy)
+    return _scored(core_sums(brier=True), *rows).brier()
 
 
 def log_score(
@@ -177,6 +188,7 @@ def log_score(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Mean of -ln q, in nats, of the probabilities q given to what happened; 0 is perfect.
@@ -185,10 +197,15 @@ def log_score(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Two columns are a binary
+        problem, see `calibrant.brier_score`.
     q_lim : float, 0 <= q_lim < 0.5
         Clip q to [q_lim, 1 - q_lim]: the precision claimed for the probabilities. Without it
         a single q = 0 makes the score infinite.
-    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `brier_score`.
 
     Notes
@@ -206,7 +223,8 @@ def log_score(
     1.3862943611198906
     """
     state = core_sums(log=True, q_lim=q_lim)
-    return _scored(state, y_true, y_proba, sample_weight, pos_label, labels, nan_policy).log()
+    rows = (y_true, y_proba, sample_weight, pos_label, labels, multi_class, nan_policy)
+    return _scored(state, *rows).log()
 
 
 def spherical_score(
@@ -216,6 +234,7 @@ def spherical_score(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Mean of q / sqrt(sum_j p_j^2), from 0 to 1; higher is better, 1 is perfect.
@@ -225,18 +244,23 @@ def spherical_score(
 
     Parameters
     ----------
-    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Two columns are a binary
+        problem, see `calibrant.brier_score`.
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `brier_score`.
 
     Examples
     --------
     >>> spherical_score([1, 0], [0.5, 0.5])
     0.7071067811865476
-    >>> spherical_score([0, 1], [[0.6, 0.8], [0.6, 0.8]])
+    >>> spherical_score([0, 1], [[0.6, 0.8, 0.0], [0.6, 0.8, 0.0]])
     0.7
     """
-    state = core_sums(spherical=True)
-    return _scored(state, y_true, y_proba, sample_weight, pos_label, labels, nan_policy).spherical()
+    rows = (y_true, y_proba, sample_weight, pos_label, labels, multi_class, nan_policy)
+    return _scored(core_sums(spherical=True), *rows).spherical()
 
 
 def brier_skill_score(
@@ -247,6 +271,7 @@ def brier_skill_score(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Brier score relative to a reference forecast, 1 - BS / BS_ref.
@@ -255,11 +280,16 @@ def brier_skill_score(
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Two columns are a binary
+        problem, see `calibrant.brier_score`.
     reference : array that can be broadcast to the shape of y_proba, optional
         The forecast to compare with: for each row, or one for all rows (a number for shape
         (n,), k numbers for shape (n, k)). By default the class frequencies of y_true itself,
         which no constant forecast can beat on these rows.
-    y_true, y_proba, sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `brier_score`. With "omit", rows are left out if anything is missing in them,
         the reference included.
 
@@ -276,11 +306,13 @@ def brier_skill_score(
     >>> brier_skill_score([1, 0], [0.75, 0.5], reference=0.25)
     0.5
     """
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, scored = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     omit = check_nan_policy(nan_policy)
     state = core_sums(brier=True)
     if reference is None:
-        state.update(codes, y_proba, sample_weight, omit)
+        state.update(codes, scored, sample_weight, omit)
         return state.brier_skill(None)
     forecast = read_numbers(y_proba, "y_proba")
     try:
@@ -292,11 +324,16 @@ def brier_skill_score(
     if omit:
         missing = np.isnan(forecast) | np.isnan(other)
         missing = missing.any(axis=1) if missing.ndim == 2 else missing
-        weight = np.ones(len(missing)) if sample_weight is None else np.asarray(sample_weight)
+        weight = (
+            np.ones(len(missing))
+            if sample_weight is None
+            else read_numbers(sample_weight, "sample_weight")
+        )
         sample_weight = np.where(missing, np.nan, weight)  # left out of both scores
-    state.update(codes, forecast, sample_weight, omit)
+    state.update(codes, scored, sample_weight, omit)
     _check_reference(other, omit)
     reference_state = core_sums(brier=True)
+    other = scored_columns(other, multi_class, "reference")
     reference_state.update(codes, other, sample_weight, omit)
     return state.brier_skill(reference_state)
 

@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core, _inputs
-from calibrant._labels import class_codes
+from calibrant._labels import event_rows
 from calibrant._packed import Packed
 from calibrant._result import Result
 
 __all__ = ["SequentialCalibrationTest", "SequentialTestResult"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: The bets: the share of the wealth that is staked, on either side.
 STAKES = tuple(sign * 2.0**-k for k in range(1, 8) for sign in (1.0, -1.0))
@@ -132,8 +137,7 @@ class SequentialCalibrationTest(Packed):
         y_proba : array of shape (n,), values in [0, 1]
             Of class 1; each must have been made before its y was known.
         """
-        codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
-        y, p = _checked(codes, y_proba)
+        y, p = _checked(*event_rows(y_true, y_proba, labels=labels, pos_label=pos_label))
         batch = [_core.ScoreSums(False, True, False, 0.0) for _ in _bets()]
         happened = np.ones(p.size, np.uint8)
         for sums, (direction, stake) in zip(batch, _bets(), strict=True):

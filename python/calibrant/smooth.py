@@ -7,10 +7,21 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from calibrant import _core
-from calibrant._labels import class_codes
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._labels import event_rows
+from calibrant._settings import (
+    MultiClass,
+    NanPolicy,
+    check_nan_policy,
+    checked_choice,
+    checked_number,
+)
 
 __all__ = ["smooth_calibration_error"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Scale = Literal["unit", "logit"]
 
@@ -24,6 +35,7 @@ def smooth_calibration_error(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> float:
     """Calibration error without bins: residuals smoothed by a kernel, then averaged.
@@ -45,7 +57,7 @@ def smooth_calibration_error(
     bandwidth : float, optional
         sigma, at most 1 and at least 2**-10, or 2**-8 on the logit scale. An error that is
         smaller than the least bandwidth is taken there.
-    sample_weight, pos_label, labels, nan_policy
+    sample_weight, pos_label, labels, multi_class, nan_policy
         As for `calibrant.risk_profile`.
 
     References
@@ -61,10 +73,13 @@ def smooth_calibration_error(
     >>> round(smooth_calibration_error(y_true, y_proba, bandwidth=0.1), 6)
     0.122119
     """
-    if scale not in ("unit", "logit"):
-        raise ValueError(f"scale must be 'unit' or 'logit', got {scale!r}")
+    checked_choice(scale, "scale", ("unit", "logit"))
     omit = check_nan_policy(nan_policy)
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    if bandwidth is not None:
+        bandwidth = checked_number(bandwidth, "bandwidth")
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     return _core.smooth_calibration_error(
         codes, y_proba, sample_weight, omit, scale == "logit", bandwidth
     )

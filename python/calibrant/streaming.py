@@ -28,7 +28,7 @@ from calibrant._refinement import Refinement
 from calibrant._sample_stream import Moments, Vendi
 from calibrant._score_table_stream import ScoreTable
 from calibrant._scorecard_stream import Scorecard
-from calibrant._settings import checked_subset
+from calibrant._settings import checked_number, checked_subset
 from calibrant._state import load, restore
 from calibrant._window import Window
 from calibrant._windowed import Windowed
@@ -62,6 +62,10 @@ __all__ = [
     "load",
     "restore",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class RiskProfile(EventAccumulator[_core.RiskProfile]):
@@ -262,7 +266,9 @@ class Assessment(EventAccumulator[_core.Assessment]):
     _State = _core.Assessment
 
     def __init__(self, n_bins: int | Sequence[float] = 100, *, q_lim: float = 0.0) -> None:
-        self._state = _core.Assessment(bin_edges(n_bins), q_lim)
+        self._state = _core.Assessment(
+            bin_edges(n_bins), checked_number(q_lim, "q_lim"), with_table=True
+        )
 
     def _add(self, y_true: Any, y_proba: Any, sample_weight: Any, omit: bool) -> None:
         self._state.update(y_true, y_proba, sample_weight, omit, _core.ALL_PAIRS)
@@ -279,7 +285,9 @@ class Assessment(EventAccumulator[_core.Assessment]):
         state = self._now()
         model, classes = state.model(), state.scores_per_event
         of_bins = assessment.source_of_table(state, model, source, classes)
-        return assessment.conclude([state], model, [of_bins], [_core.ALL_PAIRS], classes, source)
+        return assessment.conclude(
+            [state], model, [of_bins], [_core.ALL_PAIRS], classes, source, state.rows
+        )
 
     def _parameters(self) -> dict[str, object]:
         return {"n_bins": len(self._state.edges) - 1, "q_lim": self._state.q_lim}

@@ -9,12 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from calibrant._scorecard_table import NELSON
 from calibrant._settings import checked_text
 
 __all__ = ["attributes", "prometheus_text"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _LABEL = re.compile(r"(?!__)[a-zA-Z_][a-zA-Z0-9_]*")
+#: Others take it for the share of right answers.
+_ACCURACY = re.compile(r"_accuracy(_value|_low|_high)?$")
 #: What the parts of a list are told apart by, the first that they have; others are counted.
 _TOLD_BY = (
     ("key",), ("model",), ("name",), ("first", "second", "score"), ("library", "call"), ("start",),
@@ -125,6 +133,8 @@ def prometheus_text(
         family[shown] = _number(leaf.value)
     lines = []
     for name, family in families.items():
+        if _ACCURACY.search(name):
+            lines.append(f"# HELP {name} {NELSON}\n")
         lines += [f"# TYPE {name} gauge\n", *(f"{name}{at} {x}\n" for at, x in family.items())]
     return "".join(lines)
 

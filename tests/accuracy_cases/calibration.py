@@ -80,10 +80,14 @@ def largest_gap(few: bool) -> Iterator[Case]:
 def of_classes(few: bool) -> Iterator[Case]:
     for y, p, weights in classes(few):
         top, listing = p.argmax(axis=1), listed(weights)
-        found = calibrant.top_label_ece(y, p, n_bins=EDGES, sample_weight=weights)
+        options = {"n_bins": EDGES, "sample_weight": weights}
+        found = calibrant.top_label_ece(y, p, average="pooled", **options)
         table = reference.reliability(top == y, p.max(axis=1).tolist(), EDGES, listing)
         theirs = by_numpy(top == y, p.max(axis=1), EDGES, weights, 1)
         yield case(found, reference.calibration_error(table, 1), peer=theirs)
+        for average in ("macro", "weighted"):
+            found = calibrant.top_label_ece(y, p, average=average, **options)
+            yield case(found, reference.top_label_error(y, p, EDGES, average, 1, listing))
         columns = [(y == j, p[:, j]) for j in range(p.shape[1])]
         tables = [reference.reliability(hit, s.tolist(), EDGES, listing) for hit, s in columns]
         true = sum(reference.calibration_error(t, 1) for t in tables) / len(columns)

@@ -75,3 +75,22 @@ def coupled_gaussian(few: bool) -> Iterator[Case]:
                 theirs = peer(stats.t.logpdf, x, 1 / kappa, 0.25, np.sqrt(2.0))
             scale = 1 + abs(true) if mpmath.isfinite(true) else 0
             yield case(law.logpdf(x), true, scale=scale, peer=theirs)
+
+
+@row(
+    "coupled Gaussians: posterior of several", covers="class_posterior", bound=12,
+    unit="ulp, and (1 + the largest abs(ln p)) 2⁻⁵², relatively",
+)  # fmt: skip
+def posteriors(few: bool) -> Iterator[Case]:
+    for kappa in (0.0, 0.5) if few else (0.0, 1e-3, 0.5, 2.0, -1e-6):
+        parameters = [(0.25, 2.0), (-1.0, 0.5), (3.0, 1.0)]
+        laws = [calibrant.CoupledGaussian(mean, scale, kappa) for mean, scale in parameters]
+        for x in np.linspace(-3, 3, 4 if few else 20).tolist():
+            found = calibrant.class_posterior([x], laws)[0]
+            with mpmath.workdps(60):
+                logs = [log_density(x, mean, scale, kappa) for mean, scale in parameters]
+                densities = [mpmath.exp(log) for log in logs]
+                true = [density / mpmath.fsum(densities) for density in densities]
+            largest = max(abs(log) for log in logs)
+            for ours, truth in zip(found, true, strict=True):
+                yield case(ours, truth, least=truth * (1 + largest) * 2.0**-52)

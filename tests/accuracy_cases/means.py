@@ -52,6 +52,31 @@ def means_of_small_powers(few: bool) -> Iterator[Case]:
     return means(few, (0.1, -1e-3, 1e-9, -1e-15), 100)
 
 
+def deviation(q: np.ndarray, weights: np.ndarray | None) -> float:
+    logs = np.log(q)
+    mean = np.average(logs, weights=weights)
+    return float(np.exp(np.sqrt(np.average((logs - mean) ** 2, weights=weights))))
+
+
+@row(
+    "geometric standard deviation", covers="geometric_standard_deviation", bound=1,
+    unit="ulp and 2⁻⁵²·ln of it, relatively", peer="NumPy",
+)  # fmt: skip
+def geometric_deviations(few: bool) -> Iterator[Case]:
+    for _, q, weights in predictions(few, ends=False, most=1000):
+        found = calibrant.geometric_standard_deviation(q, sample_weight=weights)
+        rows = [
+            (mpmath.mpf(float(w)), mpmath.log(mpmath.mpf(float(p))))
+            for p, w in zip(q, weights_of(q, weights), strict=True)
+        ]
+        total = mpmath.fsum(w for w, _ in rows)
+        mean = mpmath.fsum(w * log for w, log in rows) / total
+        spread = mpmath.sqrt(mpmath.fsum(w * (log - mean) ** 2 for w, log in rows) / total)
+        true = mpmath.exp(spread)
+        unit = reference.ulp(true) + true * spread * 2.0**-52
+        yield case(found, true, least=unit, peer=peer(deviation, q, weights))
+
+
 @row("risk profile", covers="risk_profile streaming.RiskProfile", bound=1, peer="NumPy")
 def risk_profile(few: bool) -> Iterator[Case]:
     for y, p, weights in predictions(few, ends=False):

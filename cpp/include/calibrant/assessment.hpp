@@ -10,10 +10,14 @@
 // The model is the means over all true pairs; the source is the means of an estimate of the
 // frequency at each true pair's score, f_k being the simplest. All sums are exact, as in
 // means.hpp and calibration.hpp: any order of rows, batches and merges gives the same bits.
+//
+// Pairs of one event depend on each other, so tests need the rows themselves: an Assessment can
+// keep a ScoreTable of them beside its bins, from which joint_test.hpp makes the verdict.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +25,12 @@
 #include "calibrant/bins.hpp"
 #include "calibrant/bytes.hpp"
 #include "calibrant/means.hpp"
+#include "calibrant/rows_by_group.hpp"
+#include "calibrant/score_table.hpp"
 #include "calibrant/scored_rows.hpp"
 #include "calibrant/sum.hpp"
 
 namespace calibrant {
-
-// Powers 1, 0 and -2/3: decisiveness, accuracy, robustness.
-[[nodiscard]] RiskProfile named_profile(double q_lim);
 
 class Assessment {
 public:
@@ -41,8 +44,8 @@ public:
     };
 
     // Throws InvalidInput unless 0 <= q_lim < 1/2.
-    Assessment(Bins bins, double q_lim);
-    [[nodiscard]] Assessment empty() const { return {bins_, q_lim_}; }
+    Assessment(Bins bins, double q_lim, bool with_table);
+    [[nodiscard]] Assessment empty() const { return {bins_, q_lim_, rows_.has_value()}; }
 
     // As RiskProfile::update; rows.q_lim is that of this. The first rows decide how many scores
     // an event has; throws InvalidInput if that changes.
@@ -55,6 +58,8 @@ public:
     [[nodiscard]] double q_lim() const { return q_lim_; }
     [[nodiscard]] const Bins& bins() const { return bins_; }
     [[nodiscard]] const std::vector<Bin>& table() const { return table_; }
+    // Of the rows: the probability of class 1, or the top label's.
+    [[nodiscard]] const std::optional<ScoreTable>& rows() const { return rows_; }
 
     // The generalized means over all true pairs: RiskProfile's own bits.
     [[nodiscard]] RiskProfile model() const;
@@ -64,6 +69,10 @@ public:
 
 private:
     friend class AssessmentWorker;
+    friend PartsOfGroups<Assessment> parts_by_group(const Assessment&, const RowsByGroup&, Poll,
+                                                    const SetAside&);
+
+    [[nodiscard]] Assessment without_table() const { return {bins_, q_lim_, false}; }
 
     Bins bins_;
     double q_lim_;
@@ -71,6 +80,7 @@ private:
     std::uint64_t omitted_ = 0;
     std::uint64_t scores_per_event_ = 0;  // 0 before the first
     std::vector<Bin> table_;
+    std::optional<ScoreTable> rows_;
 };
 
 }  // namespace calibrant

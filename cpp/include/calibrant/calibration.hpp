@@ -22,6 +22,9 @@ namespace calibrant {
 template <class State>
 struct CellLayout;  // which sums the same terms, for groups
 
+// How the gaps of the bins are combined.
+enum class GapNorm : std::uint8_t { mean, root_mean_square, largest };
+
 class Reliability {
 public:
     static constexpr Kind kind = Kind::reliability;
@@ -56,6 +59,8 @@ public:
     // out, and a negative total gives 0.
     [[nodiscard]] double root_mean_square_gap(bool debiased) const;
     [[nodiscard]] double largest_gap() const;
+    // One of them; debiased matters to the second only.
+    [[nodiscard]] double error(GapNorm norm, bool debiased) const;
 
     [[nodiscard]] std::string to_bytes() const;
     static Reliability from_bytes(std::string_view bytes);
@@ -72,5 +77,49 @@ private:
     std::uint64_t omitted_ = 0;
     std::vector<Bin> table_;
 };
+
+// The label that is predicted for each row: that of its largest probability, or a given one.
+class PredictedLabels {
+public:
+    // of_row: one for each row, in [0, size); nullptr for rows of Scoring::top_label of a matrix.
+    // Rows with given labels must not be omitted.
+    PredictedLabels(std::size_t size, const std::int32_t* of_row) : size_(size), of_row_(of_row) {}
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    // Of the block that begins with `row`; perhaps in `room`, of block_rows.
+    [[nodiscard]] const std::int32_t* of_block(const ScoredBlock& block, std::size_t row,
+                                               std::int32_t* room) const;
+
+private:
+    std::size_t size_;
+    const std::int32_t* of_row_;
+};
+
+using EdgesOfLabel = std::vector<double> (*)(const ScoredRows& rows, std::size_t n_bins, Poll poll);
+
+// The edges of as many bins of the rows of each label, as equal_count_edges or clustered_edges
+// find them. Keeps their scores: 8
+// bytes a row, and 8 for weights.
+[[nodiscard]] std::vector<std::vector<double>> edges_of_labels(const ScoredRows& rows,
+                                                               const PredictedLabels& labels,
+                                                               std::size_t n_bins,
+                                                               EdgesOfLabel find, Poll poll);
+
+// The calibration errors of rows by their predicted label, summed up over the labels that are
+// predicted with a positive weight.
+struct LabelErrors {
+    ExactSum sum, weighted_sum, weight;
+    std::size_t labels = 0;
+
+    // Their mean, and that by the weight of each label's rows. Rounded once.
+    [[nodiscard]] double macro() const;
+    [[nodiscard]] double weighted() const;
+};
+
+// In one pass, with O(labels * bins) memory; bins are those of all labels, or one for each. Throws
+// as Reliability::update does, and InvalidInput where no row has weight.
+[[nodiscard]] LabelErrors label_errors(const ScoredRows& rows, const PredictedLabels& labels,
+                                       const std::vector<Bins>& bins, GapNorm norm, bool debiased,
+                                       Poll poll);
 
 }  // namespace calibrant

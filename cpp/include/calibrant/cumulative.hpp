@@ -58,6 +58,8 @@ struct WalkLimits {
     std::uint64_t rows_per_sorted = 8;
     std::uint64_t rows_per_part = 64;                   // at least
     std::uint64_t most_parts = std::uint64_t{1} << 16;  // about
+    // A worker's cells take 1.6 MB, and time to be made and added up.
+    std::uint64_t rows_per_worker = std::uint64_t{1} << 18;
 };
 
 // The same by cells; false, and then only the variance and counts are valid, if too many rows

@@ -27,7 +27,8 @@ struct Events {
     const Column* y_true = nullptr;
     Column y_proba;
     bool is_matrix = false;         // y_proba has shape (n, k)
-    std::size_t label_classes = 0;  // how many there are, where y_proba has width 0
+    std::size_t label_classes = 0;  // how many there are, where y_proba has fewer columns
+    const Column* whole = nullptr;  // for messages: the matrix that y_proba is one column of
     const Column* sample_weight = nullptr;
     bool omit_missing = false;   // drop and count rows in which a value is missing
     bool may_be_omitted = true;  // for messages: the caller offers that choice
@@ -35,7 +36,7 @@ struct Events {
 
     [[nodiscard]] std::size_t size() const { return y_proba.size; }
     [[nodiscard]] std::size_t n_classes() const {
-        if (y_proba.width == 0) return label_classes;
+        if (label_classes != 0) return label_classes;
         return is_matrix ? y_proba.width : 2;
     }
 };

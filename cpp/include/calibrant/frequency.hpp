@@ -2,6 +2,8 @@
 // weight counts as so many rows.
 //
 //     wilson           the frequencies that a score test would not reject (Wilson 1927)
+//     corrected        Wilson's with a correction for continuity (Newcombe 1998, method 4), which
+//                      holds for rare events, too: below one row of weight all of [0, 1]
 //     clopper_pearson  those that neither of two one-sided binomial tests of half the error would
 //                      reject (Clopper and Pearson 1934): never below the level, often above
 //
@@ -22,7 +24,18 @@ struct Frequency {
 // 0 <= part <= whole, whole > 0. normal_quantile cuts off `tail` = (1 - level) / 2 of a normal
 // distribution.
 [[nodiscard]] Frequency wilson(const ExactSum& part, const ExactSum& whole, double normal_quantile);
+[[nodiscard]] Frequency wilson(double frequency, double rows, double normal_quantile);
+[[nodiscard]] Frequency corrected_wilson(double frequency, double rows, double normal_quantile);
 [[nodiscard]] Frequency clopper_pearson(const ExactSum& part, const ExactSum& whole, double tail,
                                         double normal_quantile);
+
+// The p-value of the hypothesis that a row counts with the probability `rate`, 0 < rate < 1: twice
+// the smaller binomial tail, at most 1. It is at most 2 tail where Clopper and Pearson's interval
+// leaves the rate out. And the least that any part of the whole has.
+struct FrequencyTest {
+    double pvalue, least_pvalue;
+};
+[[nodiscard]] FrequencyTest frequency_test(const ExactSum& part, const ExactSum& whole,
+                                           double rate);
 
 }  // namespace calibrant

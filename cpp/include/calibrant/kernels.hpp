@@ -106,6 +106,11 @@ struct Grid {
 inline constexpr Grid score_grid{30, 80, detail::snap_shift<30>, detail::snap_shift<80>};
 inline constexpr Grid log_grid{16, 58, detail::snap_shift<16>, detail::snap_shift<58>};
 
+// Of a block; the first index is of the score.
+struct EvenMoments {
+    alignas(64) double variance[3][block_rows], third[3][block_rows];
+};
+
 // The terms of the scores, each high + low on the score_grid.
 struct ScoreKernels {
     // (p - label)^2, to 2^-80.
@@ -125,6 +130,16 @@ struct ScoreKernels {
     void (*spherical_of_squares)(const double* q, const double* squares_high,
                                  const double* squares_low, std::size_t n, double* high,
                                  double* low);
+
+    // The variance and the third moment of what a and b differ by under the mixture of both with
+    // which its mean is 0 (comparison.hpp), in doubles: of the Brier, the log and the spherical
+    // terms. `of_two` are given the logarithms' difference for what happened and for what did not;
+    // `of_classes` all logarithms, and everything class by class: value k of row i at k n + i.
+    void (*even_moments_of_two)(const double* a, const double* b, const double* log_gap,
+                                const double* other_log_gap, std::size_t n, EvenMoments* moments);
+    void (*even_moments_of_classes)(const double* a, const double* b, const double* log_a,
+                                    const double* log_b, std::size_t n, std::size_t width,
+                                    EvenMoments* moments);
 };
 
 // The terms of spiegelhalter.hpp, each high + low. They lie on the score_grid unless the row is

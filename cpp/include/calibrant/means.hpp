@@ -94,4 +94,15 @@ private:
     std::vector<ExactSum> sums_;  // by power; empty for infinite powers
 };
 
+// Powers 1, 0 and -2/3: decisiveness, accuracy, robustness. Throws InvalidInput unless
+// 0 <= q_lim < 1/2.
+[[nodiscard]] RiskProfile named_profile(double q_lim);
+
+// The geometric standard deviation of the probabilities given to what happened (Nelson 2017,
+// equation 10): exp(sqrt(sum w (log q - log G_0)^2 / sum w)), q clipped to [q_lim, 1 - q_lim].
+// Infinite where some q, but not all, are 0; 1 where all are equal. The sums are exact; the
+// relative error is below 2^-51 (1 + the logarithm of the result). Throws as RiskProfile::update
+// does.
+[[nodiscard]] double geometric_deviation(const Events& events, double q_lim, Poll poll);
+
 }  // namespace calibrant

@@ -37,6 +37,7 @@ public:
     void write(Writer& out) const;
     // Throws CorruptState if no rows could have given these.
     static ProductSums read(Reader& in, std::size_t width);
+    void require_cauchy_schwarz() const;
 
 private:
     std::size_t width_;

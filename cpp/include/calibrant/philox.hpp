@@ -30,7 +30,7 @@ using PhiloxBlock = std::array<std::uint32_t, 4>;
 
 // What a number is for: those of different purposes are independent. Never renumbered, as results
 // depend on it.
-enum class Purpose : std::uint8_t { tie = 0, pit = 1, reference = 2 };
+enum class Purpose : std::uint8_t { tie = 0, pit = 1, reference = 2, outcome = 3 };
 
 // Of one row, in one dimension.
 struct RandomPlace {

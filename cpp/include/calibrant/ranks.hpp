@@ -49,7 +49,7 @@ public:
     // Rows of as many draws, with a rank a dimension. If it throws, nothing has changed.
     void update(const DrawRows& rows, std::uint64_t first_pair, Poll poll);
     // Ranks that are there already: a row a pair, a column a dimension.
-    void update_ranks(const Column& ranks);
+    void update_ranks(const Column& ranks, Poll poll);
     void merge(const Ranks& other);
 
     [[nodiscard]] std::uint64_t count() const { return n_; }

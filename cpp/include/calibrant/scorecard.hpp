@@ -15,12 +15,12 @@
 // Score and hit are those of scored_rows.hpp: binary for y_proba of shape (n,), the top label for
 // (n, k). All is summed exactly, so any order of rows, batches and merges gives the same bits.
 //
-// Weights mean repetition, in the variances too: the mean of t has the variance
-// sum w (t - mean)^2 / W^2, W = sum w. What has no formula is bootstrapped from the state: the
-// hits of a bin of weight h have in a replicate a Poisson(h) weight, as if each row had a
-// Poisson(1) weight of its own; so have the misses; and the sum of their scores is normal, given
-// that weight. The random numbers are a hash of replicate, bin and hit or miss, so that an interval
-// is a function of the state alone.
+// Weights mean repetition, in the variances too: the terms t have the variance
+// sum w (t - mean)^2 / (W - 1), W = sum w, to which that of one row more is added, which hits or
+// misses: so no interval of few rows is without width. How the numbers of bins have theirs says
+// scorecard_bootstrap.hpp: the hits of a bin of weight h have in a replicate a Poisson(h) weight,
+// as if each row had a Poisson(1) weight of its own, and so have the misses. The random numbers are
+// a hash of replicate, bin and hit or miss, so that an interval is a function of the state alone.
 #pragma once
 
 #include <array>
@@ -98,14 +98,22 @@ public:
         ExactSum squares;  // sum of weight * (score - hit)^2
     };
 
+    // The sums, for tests between cards; cells and terms are as the members say.
+    enum Term : std::size_t { q, log_q, power_q, brier, spherical, n_terms };
+    [[nodiscard]] const std::vector<Cell>& cells() const { return cells_; }
+    [[nodiscard]] const ExactSum& sum(Term term) const { return sums_[term]; }
+    [[nodiscard]] const ExactSum& square_sum(Term term) const { return squares_[term]; }
+    [[nodiscard]] const ExactSum& right() const { return right_; }
+    [[nodiscard]] std::uint64_t zeros() const { return zeros_; }
+    [[nodiscard]] const std::vector<ExactSum>& class_weight() const { return class_weight_; }
+    [[nodiscard]] const std::vector<ExactSum>& class_brier() const { return class_brier_; }
+
 private:
     friend class ScorecardScorer;
     friend class ScorecardTally;
     friend class ScorecardReader;
     friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const RowsByGroup&, Poll,
                                                    const SetAside&);
-
-    enum Term : std::size_t { q, log_q, power_q, brier, spherical, n_terms };
 
     [[nodiscard]] bool is_possible() const;
 

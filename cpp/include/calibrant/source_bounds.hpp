@@ -10,7 +10,7 @@
 // are homogeneous, so for every frequency f > 0 they are bounded by
 //     2 f h - f^2 (h + c),   (log f + 1) h - f (h + c),   f^(-2/3) h / 3 + 2 f^(1/3) (h + c) / 3
 // with equality at h / (h + c) = f: near the likely frequencies neighbouring bins have similar
-// slopes, and the bounds are tight. For two classes every Source(m) lies in [1/2, 1].
+// slopes, and the bounds are tight. For k classes every Source(m) lies in [1/k, 1].
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct SourceBounds {
     RiskProfile likely;
     std::array<Bounds, 3> means;  // of the powers 1, 0 and -2/3
 
-    // Of bins of the table's pairs(). Where no cut is uncertain, low and high are the very value
-    // that source_of_bins gives.
-    SourceBounds(const ScoreBounds& bins, const RiskProfile& model);
+    // Of bins of a table of pairs, of so many classes. Where no cut is uncertain, low and high are
+    // the very value that source_of_bins gives.
+    SourceBounds(const ScoreBounds& bins, const RiskProfile& model, double classes);
 };
 
 }  // namespace calibrant

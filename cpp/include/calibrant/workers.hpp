@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "calibrant/events.hpp"
@@ -13,7 +14,7 @@
 namespace calibrant {
 
 // Values a worker takes at a time: some 30 microseconds, so that Ctrl-C is noticed soon, however
-// many columns there are. A second thread is worth waking for 100 microseconds.
+// many columns there are. A second worker is worth having for 100 microseconds.
 inline constexpr std::size_t chunk_values = 16 * block_rows;
 inline constexpr std::size_t chunks_per_worker = 4;
 
@@ -28,15 +29,19 @@ void run_workers(Total& total, const Rows& rows, const Events& events, const Ref
     const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
     const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
     const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
-    std::vector<Worker> team;
-    team.reserve(workers);
-    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(total, rows);
+    // A worker that gets no chunk would cost its tables' memory for nothing.
+    std::vector<std::optional<Worker>> team(workers);
+    team.front().emplace(total, rows);
     const std::size_t failed = for_each_chunk(
         n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            return team[worker].add(begin, end);
+            std::optional<Worker>& mine = team[worker];
+            if (!mine) mine.emplace(total, rows);
+            return mine->add(begin, end);
         });
     if (failed != npos) refuse(failed, std::min(n, failed + chunk));
-    for (Worker& worker : team) worker.finish_into(total);
+    for (std::optional<Worker>& worker : team) {
+        if (worker) worker->finish_into(total);
+    }
 }
 
 // The same for rows made of `events` alone, or for the events themselves.

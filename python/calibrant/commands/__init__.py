@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import Any
 
 import click
 
 from calibrant import __version__
+from calibrant._result import printable
 
 __all__ = ["calibrant"]
 
 #: By name, in the order of the help.
 _COMMANDS = ("score", "report", "compare", "merge", "state", "config", "completion")
+
+
+#: The exit code of a program that the end of a pipe ended; 1 is that of a condition that holds.
+BROKEN_PIPE = 141
 
 
 class Failure(click.ClickException):
@@ -22,13 +29,23 @@ class Failure(click.ClickException):
 
     def show(self, file: Any = None) -> None:  # noqa: ARG002
         """Print it as other programs do."""
-        click.echo(f"calibrant: {self.format_message()}", err=True)
+        click.echo(f"calibrant: {printable(self.format_message())}", err=True)
 
 
 class Interrupted(Failure):
     """Ctrl-C; the exit code is that of a program that the signal ended."""
 
     exit_code = 130
+
+
+def _let_go() -> None:
+    """Send what is still to be printed to nowhere, since whoever was to read it has left."""
+    try:
+        handle = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(handle, sys.stdout.fileno())
+        os.close(handle)
+    except (OSError, ValueError, AttributeError):
+        pass  # not a file of the system
 
 
 class Commands(click.Group):
@@ -52,8 +69,9 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted; nothing was written") from error
-        except BrokenPipeError:
-            raise  # whoever reads the output has left: click ends in silence
+        except BrokenPipeError as error:
+            _let_go()
+            raise click.exceptions.Exit(BROKEN_PIPE) from error
         except OSError as error:
             where = "" if error.filename is None else f"{error.filename}: "
             raise Failure(f"{where}{error.strerror or error}") from error

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from calibrant.commands._table import level_option, progress_bar, role_options, show_notes
+from calibrant._result import printable
+from calibrant.commands._conditions import (
+    Condition,
+    condition_option,
+    fail_if,
+    failures,
+    of_comparison,
+)
+from calibrant.commands._output import force_option
+from calibrant.commands._table import level_option, once, progress_bar, role_options, show_notes
 
 if TYPE_CHECKING:
     from calibrant._settings import NanPolicy
@@ -23,20 +32,25 @@ __all__ = ["command"]
     help="A model's probability of class 1; once for each model, if all are in one table.",
 )  # fmt: skip
 @role_options(prob=False)
-@click.option("--bins", "n_bins", default=15, show_default=True, help="Bins of equal width.")
+@once("--bins", "n_bins", type=int, default=15, show_default=True, help="Bins of equal width.")
 @level_option
+@condition_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="Write a report, too: HTML with overlaid curves."
-)
+@once(
+    "-o", "--output", metavar="FILE",
+    help="Write a report, too: HTML with overlaid curves, or JSON if it ends in .json.",
+)  # fmt: skip
+@force_option
 def command(
     files: tuple[str, ...],
     *,
     probs: tuple[str, ...],
     n_bins: int,
     confidence_level: float,
+    conditions: list[Condition],
     as_json: bool,
     output: str | None,
+    force: bool,
     **roles: Any,
 ) -> None:
     """Compare models on the same rows.
@@ -47,14 +61,17 @@ def command(
     \b
     calibrant compare predictions.parquet --prob old --prob new
     calibrant compare old.parquet new.parquet -o comparison.html
+    calibrant compare old.csv new.csv --fail-if 'new-old:log.low>0' --fail-if 'new:ece>0.1'
     """
-    from calibrant.commands._output import check_writable, echo_json, write_file
+    from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
     from calibrant.comparison import ComparisonSums, without_gaps
     from calibrant.evidence import Evidence
     from calibrant.io._pairs import side_by_side
+    from calibrant.scorecards import check_level
 
-    check_writable(output)
+    check_output(output, inputs=files, kind="report", force=force)
     scans = _scans(files, probs, roles)
+    check_level(confidence_level)
     sums = ComparisonSums(scans, n_bins=n_bins)
     evidence = {name: Evidence(n_bins=n_bins) for name in scans} if output is not None else {}
     policy: NanPolicy = "omit" if roles["missing"] == "skip" else "raise"
@@ -73,17 +90,19 @@ def command(
             if progress is not None:
                 progress(row + batch.n)
     comparison = sums.result(confidence_level)
+    failed = failures(conditions, of_comparison(comparison))
     source = {name: scan.to_dict() for name, scan in scans.items()}
     if output is not None:
         from calibrant.report import comparison_report
 
-        page = comparison_report(comparison, evidence, source=source).to_html()
-        write_file(output, page)
+        report = comparison_report(comparison, evidence, source=source)
+        write_report(output, report, as_json=as_json_by_name(output, False))
     if as_json:
         content = {"schema": "calibrant.comparison/1", "source": source}
         echo_json({**content, "comparison": comparison.to_dict()})
     else:
         click.echo(repr(comparison))
+    fail_if(failed, conditions)
 
 
 def _scans(
@@ -94,14 +113,15 @@ def _scans(
     if len(probs) > 1:
         if len(set(probs)) < len(probs):
             raise click.UsageError("each --prob must name another column")
-        scans = {name: scan(list(files), prob=name, **roles) for name in probs}
+        scans = {printable(name): scan(list(files), prob=name, **roles) for name in probs}
     else:
         names = _short_names(files)
         if len(names) < 2:
             raise click.UsageError("give two files or more, or --prob for each model of one")
         prob = probs[0] if probs else None
         scans = {
-            name: scan(file, prob=prob, **roles) for name, file in zip(names, files, strict=True)
+            printable(name): scan(file, prob=prob, **roles)
+            for name, file in zip(names, files, strict=True)
         }
     scans = {name: found.of_probabilities() for name, found in scans.items()}
     for name, found in scans.items():

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from calibrant.commands._table import gathered, role_options
+from calibrant._result import counted, printable
+from calibrant.commands._conditions import Condition, condition_option, fail_if, failures, of_card
+from calibrant.commands._output import force_option
+from calibrant.commands._table import (
+    gathered,
+    level_option,
+    once,
+    refuse_reading_options,
+    role_options,
+)
 
 __all__ = ["command"]
 
@@ -15,14 +24,16 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("files", nargs=-1, metavar="[FILE...]")
 @click.option("--demo", is_flag=True, help="Report on an example; no file is needed.")
-@click.option(
-    "-o", "--output", metavar="FILE", help="Where to write.  [default: report.html, or stdout]"
-)
+@once(
+    "-o", "--output", metavar="FILE",
+    help="Where to write: HTML, or JSON if it ends in .json.  [default: report.html, or stdout]",
+)  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of HTML.")
-@click.option("--title", metavar="TEXT", help="The title of the report.")
+@once("--title", metavar="TEXT", help="The title of the report.")
 @role_options()
-@click.option("--group", metavar="COLUMN", help="Compare the groups that this column names.")
-@click.option("--bins", "n_bins", default=15, show_default=True, help="Bins of equal width.")
+@level_option
+@condition_option
+@force_option
 def command(
     files: tuple[str, ...],
     *,
@@ -30,7 +41,11 @@ def command(
     output: str | None,
     as_json: bool,
     title: str | None,
+    conditions: list[Condition],
+    force: bool,
+    confidence_level: float,
     n_bins: int,
+    q_lim: float,
     **roles: Any,
 ) -> None:
     """Write a report: verdict, numbers and pictures.
@@ -43,29 +58,36 @@ def command(
     calibrant report predictions.parquet -o report.html --group country
     calibrant report monday.state tuesday.state --title 'This week'
     """
-    from calibrant.commands._output import check_writable, echo_json, json_text, write_file
+    from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
     from calibrant.evidence import EVERYTHING, Evidence
     from calibrant.report import Report
+    from calibrant.scorecards import check_level
 
     if demo == bool(files):
         raise click.UsageError("give files, or --demo")
+    as_json = as_json_by_name(output, as_json)
     if output is None and not as_json:
         output = "report.html"
-    check_writable(output)
+    check_level(confidence_level)
+    check_output(output, inputs=files, kind="report", force=force)
     if demo:
         from calibrant import _demo
 
-        evidence = Evidence.of(_demo.overconfident(), group="site", n_bins=n_bins)
+        refuse_reading_options("--demo reads none", "n_bins", "q_lim")
+        evidence = Evidence.of(_demo.overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
         title = title or _demo.TITLE
     else:
-        evidence = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins)
-    report = Report.of(evidence, title=title or _title_of(files))
+        evidence = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins, q_lim=q_lim)
+    card = evidence.result(confidence_level) if conditions and evidence.scorecard.n else None
+    failed = failures(conditions, of_card(card))
+    report = Report.of(evidence, title=title or _title_of(files), confidence_level=confidence_level)
     if output is None:
         echo_json(report.to_dict())
-        return
-    write_file(output, json_text(report.to_dict()) + "\n" if as_json else report.to_html())
-    click.echo(report.verdict.headline)
-    click.echo(f"{output}: a report on {evidence.n:,} rows")
+    else:
+        write_report(output, report, as_json=as_json)
+        click.echo(report.verdict.headline)
+        click.echo(f"{printable(output)}: a report on {counted(evidence.n, 'row')}")
+    fail_if(failed, conditions)
 
 
 def _title_of(files: tuple[str, ...]) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from calibrant.commands._table import gathered, level_option, role_options
+from calibrant.commands._conditions import Condition, condition_option, fail_if, failures, of_card
+from calibrant.commands._output import force_option
+from calibrant.commands._table import gathered, level_option, once, role_options
 
 __all__ = ["command"]
 
@@ -14,31 +17,30 @@ __all__ = ["command"]
 @click.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @role_options()
-@click.option("--group", metavar="COLUMN", help="A scorecard for each key of this column, too.")
-@click.option("--bins", "n_bins", default=15, show_default=True, help="Bins of equal width.")
 @level_option
-@click.option(
-    "--fail-if", "conditions", multiple=True, metavar="CONDITION",
-    help="End with exit code 1 if it holds, like 'ece>0.05' or 'ece.low>0.05'; several allowed.",
-)  # fmt: skip
+@condition_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option(
+@once(
     "--save-state", metavar="FILE",
     help="Save all that a report needs, to be merged or reported later; takes longer.",
 )  # fmt: skip
+@force_option
 def command(
     files: tuple[str, ...],
     *,
-    conditions: tuple[str, ...],
+    conditions: list[Condition],
     as_json: bool,
     save_state: str | None,
+    force: bool,
     confidence_level: float,
     n_bins: int,
+    q_lim: float,
     **roles: Any,
 ) -> None:
     """Score tables of predictions, or states saved before.
 
-    FILE is Parquet, Arrow IPC, CSV, JSON lines, NPY or NPZ, a folder of them, or a pattern.
+    FILE is Parquet, Arrow IPC, CSV, JSON, JSON lines, NPY or NPZ, a folder of them, or a pattern;
+    - is standard input, with --format.
     Columns that are not named are guessed, and the guesses are printed.
 
     \b
@@ -48,41 +50,36 @@ def command(
     calibrant score prices.parquet --label price --low low_90 --high high_90
     calibrant score posterior.parquet --truth theta --draws samples
     """
-    from calibrant.commands._conditions import parse_condition
+    from calibrant._verdict import calibration_verdict
     from calibrant.commands._coverage import coverage_content, coverage_lines
-    from calibrant.commands._output import (
-        check_writable,
-        echo_json,
-        show_scorecard,
-        write_file,
-    )
+    from calibrant.commands._output import check_output, echo_json, show_scorecard, write_file
     from calibrant.evidence import EVERYTHING
     from calibrant.scorecards import check_level
 
-    checks = [parse_condition(text) for text in conditions]
     check_level(confidence_level)
-    check_writable(save_state)
+    check_output(save_state, inputs=files, kind="state", force=force)
     gather = () if save_state is None else EVERYTHING
-    evidence = gathered(files, roles, gather=gather, n_bins=n_bins)
+    evidence = gathered(files, roles, gather=gather, n_bins=n_bins, q_lim=q_lim)
     if save_state is not None:
         write_file(save_state, evidence.to_bytes())
     card = evidence.result(confidence_level) if evidence.scorecard.n else None
-    if checks and card is None:
-        raise ValueError("--fail-if needs probabilities, and there are none")
+    verdict = None
+    if card is not None and evidence.table is not None:
+        verdict = calibration_verdict(evidence.table._rows, q_lim=card.q_lim)
+    failed = failures(conditions, of_card(card))
     if as_json:
         content: dict[str, Any] = {"schema": "calibrant.scorecard/1", "source": evidence.source}
         content["scorecard"] = None if card is None else card.to_dict()
+        content["verdict"] = None if verdict is None else asdict(verdict)
         echo_json({**content, **coverage_content(evidence, confidence_level)})
     else:
         if card is not None:
             show_scorecard(card)
+        if verdict is not None:
+            click.echo(f"\n{verdict}.\n{verdict.advice}")
         lines = list(coverage_lines(evidence, confidence_level))
         if card is not None and lines:
             click.echo()
         for line in lines:
             click.echo(line)
-    failed = [check.found(card) for check in checks if card is not None and check.holds(card)]
-    for line in failed:
-        click.secho(f"failed: {line}", fg="red", err=True)
-    if failed:
-        raise click.exceptions.Exit(1)
+    fail_if(failed, conditions)

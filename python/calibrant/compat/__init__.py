@@ -16,6 +16,11 @@ from calibrant.compat._patch import Patch, patch
 
 __all__ = ["Patch", "mapie", "patch", "sklearn", "torchmetrics"]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _MODULES = ("mapie", "sklearn", "torchmetrics")
 
 

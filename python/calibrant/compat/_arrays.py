@@ -18,7 +18,10 @@ def array(value: Any, name: str) -> NDArray[Any]:
     """Return any array-like as an ndarray; what a mask hides is refused, not used."""
     if type(value) is np.ndarray:
         return value
-    return _inputs.read_labels(value, name)
+    values = _inputs.read_labels(value, name)
+    if values.dtype == object and any(isinstance(x, (np.ndarray, list)) for x in values.flat):
+        raise TypeError(f"{name} must be an array of single values, found lists in it")
+    return values
 
 
 def column(value: Any, name: str) -> NDArray[Any]:

@@ -9,21 +9,26 @@ from numpy.typing import NDArray
 
 from calibrant import _core
 
-__all__ = ["order_statistics", "percentiles", "right_closed"]
+__all__ = ["order_statistics", "percentiles", "right_closed", "right_closed_edges"]
 
 #: Below, NumPy's partition is as fast as looking where the ranks are.
 _FEW_ROWS = 20_000
 _CELLS = 1 << 14
 
 
-def right_closed(edges: NDArray[np.float64]) -> _core.Reliability:
-    """Return an empty table of bins (a, b] over [0, 1]: all up to the first edge, ..., the rest.
+def right_closed_edges(edges: NDArray[np.float64]) -> list[float]:
+    """Return the core's edges of bins (a, b] over [0, 1]: all up to the first, ..., the rest.
 
     The core's bins are [a, b): a score is at most an edge if it is below the next double.
     """
     cuts = np.nextafter(np.unique(edges), 2.0)
     inner = cuts[(cuts > 0.0) & (cuts < 1.0)]
-    return _core.Reliability([0.0, *inner.tolist(), 1.0])
+    return [0.0, *inner.tolist(), 1.0]
+
+
+def right_closed(edges: NDArray[np.float64]) -> _core.Reliability:
+    """Return an empty table of the same bins."""
+    return _core.Reliability(right_closed_edges(edges))
 
 
 def order_statistics(values: NDArray[np.float64], ranks: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -43,6 +43,10 @@ __all__ = [
 ]  # and, where scikit-learn is installed: CalibrationDisplay, scorers
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> Any:
     if name == "scorers":
         from calibrant.compat._scorers import scorers

@@ -8,6 +8,10 @@ from typing import Any, Self
 __all__ = ["Metric"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class Metric:
     """An accumulator with ``update``, ``compute``, ``reset`` and ``merge_state``.
 

@@ -2,7 +2,7 @@
 
 `scan` says which column is what and reads nothing yet; the rows come in batches, so that memory
 does not grow with the table. Files other than NPY and NPZ need pyarrow:
-``pip install "calibrant[arrow]"``.
+``pip install ".[arrow]"``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
 
 from calibrant._groups import group_codes
-from calibrant._settings import checked_callable, checked_choice
+from calibrant._interval_bounds import Crossed, check_crossed
+from calibrant._settings import checked_callable, checked_choice, checked_flag
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
 from calibrant.io._draw_roles import DrawRoles
 from calibrant.io._interval_roles import IntervalRoles
@@ -21,15 +22,21 @@ from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
 from calibrant.io._roles import Roles, check_names, find_roles
 from calibrant.io._sets import check_sets
-from calibrant.io._sources import open_source
+from calibrant.io._sources import FORMATS, open_source
 from calibrant.io._timestamps import check_timestamps
 
 __all__ = ["Batch", "Missing", "Roles", "Scan", "scan"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Missing = Literal["refuse", "skip"]
 T = TypeVar("T", bound=Mergeable)
 
 _PAIR = re.compile(r"\bpair (\d+)(?: \(pair \d+ of all\))?")
+_OTHER_CODES = re.compile(r"must be 0 or 1, found (-?[\w.+]+) at")
 _ROW = re.compile(r"\brow (\d+)((?:, column \d+)?)(?: \(row \d+ of the stream\))?")
 
 
@@ -42,16 +49,18 @@ class Scan:
     classes : tuple or None
         The labels in the order of their codes, where they are not codes themselves.
     missing : {"refuse", "skip"}
+    crossed : {"raise", "swap"}
     """
 
     def __init__(
         self, source: Source, roles: Roles, classes: tuple[tuple[Any, ...] | None, str],
-        missing: Missing,
+        missing: Missing, crossed: Crossed = "raise",
     ) -> None:  # fmt: skip
         self._source = source
         self.roles = roles
         self.classes, self._classes_found = classes
         self.missing = missing
+        self.crossed = crossed
         self.reading = Reading(roles, self.classes, missing == "skip")
 
     @property
@@ -80,7 +89,8 @@ class Scan:
         if not self.roles.prob:
             raise ValueError(f"{self.name}: there are no probabilities; name them with --prob")
         roles = replace(self.roles, sets=None, intervals=IntervalRoles(), draws=DrawRoles())
-        return Scan(self._source, roles, (self.classes, self._classes_found), self.missing)
+        classes = (self.classes, self._classes_found)
+        return Scan(self._source, roles, classes, self.missing, self.crossed)
 
     def notes(self) -> list[str]:
         """Return a line for each role: which column, and how it was found."""
@@ -96,6 +106,7 @@ class Scan:
             "roles": self.roles.to_dict(),
             "classes": None if self.classes is None else list(self.classes),
             "missing_values": self.missing,
+            **({"crossed_bounds": self.crossed} if self.crossed != "raise" else {}),
         }
 
     def __iter__(self) -> Iterator[Batch]:
@@ -160,15 +171,24 @@ class Scan:
         arguments = {"y_true": roles.label, "y_proba": prob, "sample_weight": roles.weight}
         arguments |= {"groups": roles.group, "sets": roles.sets, "timestamps": roles.timestamp}
         for argument, column in arguments.items():
-            text = re.sub(rf"\b{argument}\b", f"column {column!r}", text)
-        text = re.sub(r"^truth\b", f"column {', '.join(roles.draws.truth)!r}", text)
+            text = _replaced(rf"\b{argument}\b", f"column {column!r}", text)
+        text = _replaced(r"^truth\b", f"column {', '.join(roles.draws.truth)!r}", text)
         drawn = ", ".join(dict.fromkeys(name for names in roles.draws.draws for name in names))
-        text = re.sub(r"^draws\b", f"column {drawn!r}", text)
+        text = _replaced(r"^draws\b", f"column {drawn!r}", text)
         text = _PAIR.sub(lambda match: f"row {first_row + int(match[1])}", text)
         text = _ROW.sub(lambda match: f"row {first_row + int(match[1])}{match[2]}", text)
         text = text.replace('nan_policy="omit"', 'missing="skip" (--missing skip)')
+        text = text.replace('crossed="swap"', 'crossed="swap" (--crossed swap)')
+        if self.classes is None and (other := _OTHER_CODES.search(text)):
+            one = "1" if other[1].startswith("-") else other[1]
+            text += f"; if {one} is the label of class 1, say so with positive (--positive {one})"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"{file}: {text}")
+
+
+def _replaced(pattern: str, word: str, text: str) -> str:
+    """As `re.sub`, with a word that may hold anything."""
+    return re.sub(pattern, lambda _: word, text)
 
 
 class MissingCounts:
@@ -213,21 +233,24 @@ def scan(
     classes: Sequence[Any] | None = None,
     positive: Any = None,
     missing: Missing = "refuse",
+    crossed: Crossed = "raise",
+    format: str | None = None,  # noqa: A002  # the word that readers of tables have
+    header: bool | None = None,
 ) -> Scan:
     """Find the columns of a table of predictions; the rows are read later, in batches.
 
     Parameters
     ----------
     table : path, list of paths, data frame, dict of arrays, or Arrow stream
-        A Parquet, Arrow IPC, CSV, JSON lines, NPY or NPZ file, a folder of them or a pattern with
-        ``*``; a pandas or polars DataFrame, a DuckDB relation, an Arrow table, or anything else
-        with ``__arrow_c_stream__``.
+        A Parquet, Arrow IPC, CSV, JSON, JSON lines, NPY or NPZ file, a folder of them or a pattern
+        with ``*``; ``"-"``, which is standard input; a pandas or polars DataFrame, a DuckDB
+        relation, an Arrow table, or anything else with ``__arrow_c_stream__``.
     label : str, optional
         The column of what happened. Columns that are not named are guessed from names and types;
         `Scan.notes` says how.
     prob : str or sequence of str, optional
         The column of the probability of class 1, or of lists with one for each class; or several
-        columns, one for each class.
+        columns, one for each class. ``()`` where there are none, and none is to be guessed.
     weight : str, optional
         The column of weights.
     group : str, optional
@@ -252,6 +275,14 @@ def scan(
         The label of class 1 of two.
     missing : {"refuse", "skip"}
         What to do with rows in which a value is missing.
+    crossed : {"raise", "swap"}
+        What to do with intervals whose lower bound is above the upper one.
+    format : str, optional
+        That of the files, such as "csv" or "parquet", where their names do not end in it; always
+        for standard input.
+    header : bool, optional
+        Whether the first line of CSV files names the columns; if not, they are 0, 1, .... By
+        default it does, and one that holds numbers is refused.
 
     Examples
     --------
@@ -262,6 +293,11 @@ def scan(
     [3]
     """
     checked_choice(missing, "missing", ("refuse", "skip"))
+    check_crossed(crossed)
+    if format is not None:
+        checked_choice(format, "format", FORMATS)
+    if header is not None:
+        checked_flag(header, "header")
     roles_given: dict[str, Any] = {
         "label": label, "prob": prob, "weight": weight, "group": group, "sets": sets,
         "timestamp": timestamp, "low": low, "high": high, "truth": truth, "draws": draws,
@@ -269,7 +305,7 @@ def scan(
     for role, names in roles_given.items():
         check_names(role, names)
     _check_classes(classes)
-    source = open_source(table)
+    source = open_source(table, file_format=format, header=header)
     roles = find_roles(source, level=level, **roles_given)
     if level is not None and not roles.intervals.low:
         raise ValueError("level is that of intervals, and there are no columns low and high")
@@ -278,7 +314,7 @@ def scan(
         check_timestamps(source, roles.timestamp)
     if roles.sets is not None:
         check_sets(source, roles.sets)
-    return Scan(source, roles, choose_classes(source, roles, classes, positive), missing)
+    return Scan(source, roles, choose_classes(source, roles, classes, positive), missing, crossed)
 
 
 def _check_classes(classes: Any) -> None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from calibrant.io._parts import BATCH_ROWS, Columns, Kind, Part, needs_pyarrow
+from calibrant.io._text_stream import TextStream, check_depth, check_quotes
 
-__all__ = ["CsvFile", "IpcFile", "JsonLinesFile", "ParquetFile", "batches_of", "kinds_of"]
+__all__ = [
+    "CsvFile",
+    "IpcFile",
+    "JsonLinesFile",
+    "ParquetFile",
+    "batches_of",
+    "json_file",
+    "kinds_of",
+]
 
 #: Column chunks beyond this size, in bytes, are read as they are decoded, not in one piece.
 _LARGE_CHUNK = 2**26
 #: Row groups beyond this number of rows are scored by several threads while they are read.
 _LARGE_GROUP = 2**23
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 _ARROW_TYPES: dict[Kind, tuple[str, ...]] = {
     "boolean": ("boolean",),
@@ -171,7 +184,7 @@ class IpcFile(_File):
             places = [i for i, name in enumerate(self.kinds) if name in columns]
             options = ipc.IpcReadOptions(included_fields=places)
         opened = ipc.open_stream if self._is_stream else ipc.open_file
-        return opened(self.arrow.memory_map(self.name), options=options)
+        return opened(self.arrow.memory_map(str(self.path)), options=options)
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
@@ -191,19 +204,31 @@ class IpcFile(_File):
 
 
 class CsvFile(_File):
-    """Text with separators, compressed or not; the first line names the columns."""
+    """Text with separators, compressed or not.
+
+    The first line names the columns; without a header they are 0, 1, ..., as those of a matrix.
+    Where nothing is said, a first line of numbers is refused: it may be a row.
+    """
 
     _what = "CSV"
     n_rows: int | None = None
 
+    def __init__(self, path: Path, header: bool | None = None) -> None:
+        super().__init__(path)
+        self._header = header
+
     def _open(
-        self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None
+        self,
+        columns: Sequence[str] | None = None,
+        types: Mapping[str, Any] | None = None,
+        look: Callable[[bytes], None] | None = None,
     ) -> Any:
         from pyarrow import csv
 
+        source = self.arrow.input_stream(str(self.path))  # which also undoes compression
         return csv.open_csv(
-            self.name,
-            read_options=csv.ReadOptions(block_size=2**22),
+            source if look is None else TextStream(source, look),
+            read_options=csv.ReadOptions(block_size=2**22, column_names=self._names),
             parse_options=csv.ParseOptions(delimiter=self._separator),
             convert_options=csv.ConvertOptions(
                 include_columns=None if columns is None else list(columns),
@@ -217,9 +242,23 @@ class CsvFile(_File):
         """A comma; where the first line has none, the semicolon or tab that it has instead."""
         if ".tsv" in [suffix.lower() for suffix in self.path.suffixes]:
             return "\t"
-        with self.arrow.input_stream(self.name) as file:  # which also undoes compression
+        with self.arrow.input_stream(str(self.path)) as file:
             line = file.read(2**16).split(b"\n")[0].decode(errors="replace")
         return next((each for each in ",;\t" if each in line), ",")
+
+    @cached_property
+    def _names(self) -> list[str] | None:
+        """Those of the columns, where the file has none."""
+        from pyarrow import csv
+
+        if self._header is not False:
+            return None
+        with csv.open_csv(
+            self.arrow.input_stream(str(self.path)),
+            read_options=csv.ReadOptions(block_size=2**22, autogenerate_column_names=True),
+            parse_options=csv.ParseOptions(delimiter=self._separator),
+        ) as reader:
+            return [str(i) for i in range(len(reader.schema))]
 
     @cached_property
     def kinds(self) -> Mapping[str, Kind]:
@@ -227,15 +266,42 @@ class CsvFile(_File):
             if self.path.stat().st_size == 0:
                 raise ValueError(f"{self.name}: the file is empty; its first line names columns")
             with self._open() as reader:
+                if self._header is None:
+                    self._check_header(reader.schema.names)
                 return kinds_of(reader.schema, self.name)
+
+    def _check_header(self, names: Sequence[str]) -> None:
+        """Refuse a row in the place of names: fractions, or numbers alone."""
+        numbers = [name for name in names if _NUMBER.fullmatch(name.strip())]
+        is_matrix = list(names) == [str(i) for i in range(len(names))] and len(names) > 2
+        fractions = any(not name.strip().lstrip("+-").isdigit() for name in numbers)
+        if (fractions or len(numbers) == len(names)) and not is_matrix:
+            raise ValueError(
+                f"{self.name}: the first line holds values, such as {numbers[0]!r}, where names of "
+                "columns are needed: say header=False (--no-header) if it is a row, and columns "
+                "are to be named 0, 1, ...; or header=True (--header) if these are names"
+            )
 
     def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:
         yield from self._one_by_one(self._batches(columns, floats))
 
     def _batches(self, columns: Sequence[str], floats: Sequence[str]) -> Iterator[Any]:
+        lines = rows = 0
+
+        def count(block: bytes) -> None:
+            nonlocal lines
+            lines += block.count(b"\n")
+
         try:
-            with self._open(columns, dict.fromkeys(floats, self.arrow.float64())) as reader:
-                yield from reader
+            types = dict.fromkeys(floats, self.arrow.float64())
+            with self._open(columns, types, count) as reader:
+                for batch in reader:
+                    rows += batch.num_rows
+                    yield batch
+            header = self._header is not False
+            if rows + header < lines:
+                opened = self.arrow.input_stream(str(self.path))
+                check_quotes(self.name, opened, self._separator, rows + header)
         except self.arrow.ArrowInvalid as error:
             if "conversion error" in str(error):
                 self._refuse_text(floats)
@@ -266,6 +332,7 @@ class JsonLinesFile(_File):
         """Open it, to be read in blocks; with a schema, for these columns alone."""
         from pyarrow import json
 
+        source = TextStream(self.arrow.input_stream(str(self.path)), check_depth(self.name))
         read_options = json.ReadOptions(block_size=2**22)
         parse_options = None
         if schema is not None:
@@ -273,8 +340,8 @@ class JsonLinesFile(_File):
                 explicit_schema=schema, unexpected_field_behavior="ignore"
             )
         if hasattr(json, "open_json"):
-            return json.open_json(self.name, read_options, parse_options)
-        return json.read_json(self.name, read_options, parse_options).to_reader()
+            return json.open_json(source, read_options, parse_options)
+        return json.read_json(source, read_options, parse_options).to_reader()
 
     @cached_property
     def _schema(self) -> Any:
@@ -299,6 +366,48 @@ class JsonLinesFile(_File):
     def _batches(self, schema: Any) -> Iterator[Any]:
         with self._open(schema) as reader:
             yield from reader
+
+
+class JsonFile(_File):
+    """One array of objects, whose keys name the columns; read as a whole."""
+
+    _what = "JSON"
+
+    @cached_property
+    def _table(self) -> Any:
+        try:
+            with self.arrow.input_stream(str(self.path)) as file:
+                rows = json.loads(file.read())
+        except (ValueError, RecursionError) as error:  # of which wrong bytes are one
+            raise ValueError(
+                f"{self.name}: cannot be read as JSON, it may be damaged or cut short; write it "
+                f"again ({error})"
+            ) from error
+        if not all(isinstance(row, dict) for row in rows):
+            raise ValueError(f"{self.name}: must hold an array of objects, one for each row")
+        names = dict.fromkeys(name for row in rows for name in row)
+        with self._errors_named():
+            columns = {name: [row.get(name) for row in rows] for name in names}
+            return self.arrow.table(columns)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self._table.num_rows)
+
+    @cached_property
+    def kinds(self) -> Mapping[str, Kind]:
+        return kinds_of(self._table.schema, self.name)
+
+    def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:  # noqa: ARG002
+        yield from self._one_by_one(self._table.select(list(columns)).to_batches())
+
+
+def json_file(path: Path) -> JsonFile | JsonLinesFile:
+    """Return a file of JSON, be it one array or an object in each line."""
+    lines = JsonLinesFile(path)
+    with lines._errors_named(), lines.arrow.input_stream(str(path)) as file:
+        is_array = file.read(2**10).lstrip().startswith(b"[")
+    return JsonFile(path) if is_array else lines
 
 
 def _is_number(text: str) -> bool:

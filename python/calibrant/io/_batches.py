@@ -145,11 +145,12 @@ def choose_classes(
 
 def _like(kind: str, name: Any) -> Any:
     """A name from the command line as a label of this kind."""
-    if kind == "integer" and isinstance(name, str):
+    if kind in ("integer", "float") and isinstance(name, str):
         try:
-            return int(name)
+            return int(name) if kind == "integer" else float(name)
         except ValueError as error:
-            raise ValueError(f"labels are whole numbers, {name!r} is none") from error
+            what = "whole numbers" if kind == "integer" else "numbers"
+            raise ValueError(f"labels are {what}, {name!r} is none") from error
     return name
 
 

@@ -20,7 +20,7 @@ def source_in_memory(table: Any) -> Arrays | PandasFrame | Stream:
         return Arrays(table)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return PandasFrame(table)  # NumPy's columns, since its Arrow stream needs pyarrow
-    if hasattr(type(table), "__arrow_c_stream__"):
+    if hasattr(type(table), "__arrow_c_stream__") and not _is_one_column(table):
         return Stream(table)
     if hasattr(table, "collect"):
         raise TypeError(f"{_type_name(table)} has not been computed yet; pass table.collect()")
@@ -28,6 +28,12 @@ def source_in_memory(table: Any) -> Arrays | PandasFrame | Stream:
         "a table must be a file, a data frame, a dict of arrays or have __arrow_c_stream__, got "
         f"{_type_name(table)}"
     )
+
+
+def _is_one_column(table: Any) -> bool:
+    """A Series of pandas or polars, or a column of Arrow."""
+    is_table = hasattr(table, "columns") or hasattr(table, "schema")
+    return not is_table and (hasattr(table, "dtype") or hasattr(table, "type"))
 
 
 def _type_name(value: Any) -> str:

@@ -55,7 +55,8 @@ def given_intervals(
         found = [_level_of(a, b) for a, b in zip(lows, highs, strict=True)]
         levels = tuple(each for each in found if each is not None)
     else:
-        levels = (level,) if isinstance(level, (int, float)) else tuple(level)
+        is_one = isinstance(level, (int, float)) or not hasattr(level, "__iter__")
+        levels = (level,) if is_one else tuple(level)  # type: ignore[arg-type, assignment]
     if len(levels) != len(lows):
         raise ValueError(
             f"say the level of each interval with level (--interval-level), got {len(levels)} for "

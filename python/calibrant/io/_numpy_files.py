@@ -45,7 +45,9 @@ class _NumpyFile:
     def _errors_named(self) -> Iterator[None]:
         try:
             yield
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, MemoryError):
+            raise  # of the system, not of what the file holds
+        except Exception as error:  # a damaged header fails in whatever NumPy reads it with
             raise ValueError(
                 f"{self.name}: cannot be read as an array of NumPy, it may be damaged, cut short "
                 f"or hold Python objects; write it again ({error})"
@@ -120,6 +122,9 @@ class NpzFile(_NumpyFile):
     def parts(self, columns: Sequence[str], floats: Sequence[str] = ()) -> Iterator[Part]:  # noqa: ARG002
         with self._errors_named(), np.load(self.path, allow_pickle=False) as archive:
             chosen = {name: archive[name] for name in columns}
+        single = next((name for name, array in chosen.items() if array.ndim == 0), None)
+        if single is not None:
+            raise ValueError(f"{self.name}: {single} must be an array, got a single value")
         lengths = {name: len(array) for name, array in chosen.items()}
         if len(set(lengths.values())) > 1:
             found = ", ".join(f"{name} has {n}" for name, n in lengths.items())

@@ -71,5 +71,5 @@ def needs_pyarrow(what: str) -> Any:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise ImportError(f'{what} needs pyarrow: pip install "calibrant[arrow]"') from error
+        raise ImportError(f'{what} needs pyarrow: pip install ".[arrow]"') from error
     return pa

@@ -22,6 +22,8 @@ _PROBS = (
     "y_proba", "y_prob", "proba", "prob", "p", "probability", "probs", "probas", "probabilities",
     "y_score", "score", "forecast", "prediction", "pred", "y_pred", "confidence",
 )  # fmt: skip
+#: Of these, what the forecast of a number is called, too: beside intervals it is no probability.
+_FORECASTS = ("y_score", "score", "forecast", "prediction", "pred", "y_pred", "confidence")
 _SETS = ("prediction_set", "prediction_sets", "pred_set", "set", "sets")
 _WEIGHTS = ("sample_weight", "weight", "weights", "w")
 _NUMBERED = re.compile(r"(.*?)[_. ]?(\d+)")
@@ -155,9 +157,17 @@ def find_roles(
         for name in probs:
             known_column(source, name)
         found["prob"] = "given"
+        if not (probs or intervals.levels or sets):
+            raise ValueError(
+                f"{source.name}: without probabilities there is nothing to score: name the bounds "
+                f"of intervals (--low, --high), sets (--set) or draws (--draws) {_listing(source)}"
+            )
     else:
         needed = not intervals.levels and sets is None
-        probs, found["prob"] = _guess_prob(source, {label, *others}, needed=needed)
+        taken = {label, *others}
+        if intervals.levels:
+            taken |= {name for name in kinds if name.lower() in _FORECASTS}
+        probs, found["prob"] = _guess_prob(source, taken, needed=needed)
     if label is None:
         is_number = not probs and bool(intervals.levels)
         label, found["label"] = _guess_label(source, {*probs, *others}, is_number=is_number)
@@ -204,7 +214,7 @@ def _find_intervals(
     taken: Collection[str | None],
 ) -> IntervalRoles:
     if not low and not high:
-        if level:
+        if not (level is None or (isinstance(level, Sequence) and not level)):
             raise ValueError(
                 "level (--interval-level) is that of bounds: name them with low and high "
                 f"(--low, --high) {_listing(source)}"
@@ -261,7 +271,8 @@ def _guess_prob(
         return (named,), "guessed from its name"
     raise ValueError(
         f"{source.name}: cannot tell which column holds the probabilities; name it with prob "
-        f"(--prob), or the bounds of intervals with low and high (--low, --high) "
+        "(--prob), or else the bounds of intervals with low and high (--low, --high), sets with "
+        f"sets (--set), or truths and draws with truth and draws (--truth, --draws) "
         f"{_listing(source)}"
     )
 

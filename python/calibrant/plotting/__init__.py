@@ -1,4 +1,4 @@
-"""Pictures of results. Needs matplotlib: ``pip install "calibrant[plot]"``.
+"""Pictures of results. Needs matplotlib: ``pip install ".[plot]"``.
 
 Each result with something to see has a ``plot(ax=None)``, which returns a display: an object
 that holds the axes and the artists, as scikit-learn's displays do (``ax_``, ``figure_``,
@@ -53,3 +53,7 @@ __all__ = [
     "VendiProfileDisplay",
     "style",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -52,7 +52,7 @@ class AssessmentDisplay(PredictionDisplay[Assessment | AssessmentBounds]):
     .. [1] K. P. Nelson, Entropy 19(6), 286, 2017; figures 3 to 6.
     """
 
-    size: ClassVar[tuple[float, float]] = (4.9, 4.7)
+    size: ClassVar[tuple[float, float]] = (4.9, 5.4)
     _compute = staticmethod(assess)
     bubbles_: list[PathCollection]
     points_: dict[str, Line2D]
@@ -87,7 +87,7 @@ class AssessmentDisplay(PredictionDisplay[Assessment | AssessmentBounds]):
             ax, palette, xlabel="source: observed frequency", ylabel="model: predicted probability",
             xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal",
         )  # fmt: skip
-        self._legend(ax, palette, loc="lower right", title="model / source", alignment="left")
+        self._legend(ax, palette, title="model / source", alignment="left")
 
     def _table(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Per bin: source, model, and how much happened."""

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from calibrant import _core
+from calibrant._verdict import pvalue_text
 from calibrant._walks import CumulativeDifferences, cumulative_differences
-from calibrant.plotting._display import PredictionDisplay, pvalue_text
+from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
     ks_pvalue_, kuiper_pvalue_ : float
     """
 
-    size: ClassVar[tuple[float, float]] = (5.6, 3.8)
+    size: ClassVar[tuple[float, float]] = (5.6, 4.1)
     _compute = staticmethod(cumulative_differences)
     line_: Line2D
     band_: Rectangle | Polygon
@@ -78,7 +79,7 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
         self.band_ = ax.axhspan(
             -reach,
             reach,
-            color=palette.neutral,
+            color=palette.band,
             alpha=0.18,
             linewidth=0,
             label=f"calibrated scores stay inside {100 * level:g}% of the time" if band else None,
@@ -103,7 +104,7 @@ class CumulativeDifferencesDisplay(PredictionDisplay[CumulativeDifferences]):
         if name is None:
             self._score_ticks(ax)
         ax.margins(y=0.16)
-        self._legend(ax, palette, loc="best")
+        self._legend(ax, palette, below=52.0)
 
     def _tests(self, ax: Axes, palette: Palette, name: str | None) -> None:
         curve = self.result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from calibrant._result import printable
 from calibrant._settings import checked_text
 from calibrant.plotting._style import Palette, checked_axes, new_axes, palette_of
 
@@ -13,9 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
     from numpy.typing import ArrayLike
 
-__all__ = ["Display", "PredictionDisplay", "pvalue_text"]
+__all__ = ["Display", "PredictionDisplay"]
 
 R = TypeVar("R")
+
+#: Characters of the longest label of a legend that has room for two columns.
+TWO_COLUMNS = 30
 
 
 class Display(Generic[R]):
@@ -71,14 +75,36 @@ class Display(Generic[R]):
         ax.set_axisbelow(True)
 
     def _count(self, ax: Axes, palette: Palette, text: str) -> None:
-        ax.set_title(text, loc="right", fontsize="small", color=palette.muted, parse_math=False)
+        ax.set_title(
+            printable(text), loc="right", fontsize="small", color=palette.muted, parse_math=False
+        )
 
-    def _legend(self, ax: Axes, palette: Palette, **options: Any) -> None:
-        if ax.get_legend_handles_labels()[1]:
+    def _legend(self, ax: Axes, palette: Palette, *, below: float = 40.0, **options: Any) -> None:
+        """Below the axes, where it covers no data, if the layout of the figure makes room.
+
+        So many points below: under the labels of the axis.
+        """
+        labels = ax.get_legend_handles_labels()[1]
+        if labels:
+            if ax.figure.get_layout_engine() is None:
+                options["loc"] = "best"
+            else:
+                options |= _below(ax, below)
+                options["ncols"] = 2 if max(map(len, labels)) <= TWO_COLUMNS else 1
             legend = ax.legend(frameon=False, fontsize="small", labelcolor=palette.text, **options)
             legend.get_title().set(fontsize="small", color=palette.muted)
             for text in legend.get_texts():
-                text.set_parse_math(False)  # names are the user's
+                text.set(text=printable(text.get_text()), parse_math=False)  # the user's names
+
+
+def _below(ax: Axes, points: float) -> dict[str, Any]:
+    from matplotlib.transforms import ScaledTranslation
+
+    down = ScaledTranslation(0.0, -points / 72.0, ax.figure.dpi_scale_trans)
+    return {
+        "loc": "upper left", "bbox_to_anchor": (0.0, 0.0), "borderaxespad": 0.0,
+        "bbox_transform": ax.transAxes + down,
+    }  # fmt: skip
 
 
 class PredictionDisplay(Display[R]):
@@ -139,20 +165,3 @@ class PredictionDisplay(Display[R]):
         name = type(estimator).__name__ if name is None else name
         options.setdefault("labels", estimator.classes_)
         return cls.from_predictions(y, y_proba, ax=ax, name=name, **options)
-
-
-def pvalue_text(pvalue: float, log_pvalue: float | None = None) -> str:
-    """Return a p-value to be read: three digits, or its power of ten.
-
-    Examples
-    --------
-    >>> pvalue_text(0.0312), pvalue_text(3e-9), pvalue_text(0.0, -45005.9)
-    ('p = 0.031', 'p = 3e-09', 'p = 1e-19546')
-    """
-    if pvalue >= 0.001:
-        return f"p = {pvalue:.2g}" if pvalue < 0.1 else f"p = {pvalue:.2f}"
-    if pvalue > 1e-300:
-        return f"p = {pvalue:.0e}"
-    if log_pvalue is None or log_pvalue == float("-inf"):
-        return "p < 1e-300"
-    return f"p = 1e{log_pvalue / 2.302585092994046:.0f}"

@@ -34,7 +34,7 @@ class DriftDisplay(Display[Drift | WindowsDrift]):
     reference_ : Line2D
     """
 
-    size: ClassVar[tuple[float, float]] = (6.4, 3.4)
+    size: ClassVar[tuple[float, float]] = (6.4, 3.7)
     points_: Line2D
     drifted_: Line2D
     intervals_: list[Line2D]
@@ -78,9 +78,7 @@ class DriftDisplay(Display[Drift | WindowsDrift]):
     def _band(self, ax: Axes, palette: Palette, change: Change) -> None:
         reference = change.reference
         if reference.low is not None and reference.high is not None:
-            ax.axhspan(
-                reference.low, reference.high, color=palette.neutral, alpha=0.18, linewidth=0
-            )
+            ax.axhspan(reference.low, reference.high, color=palette.band, alpha=0.18, linewidth=0)
         value = math.nan if reference.value is None else reference.value
         self.reference_ = ax.axhline(value, color=palette.neutral, linewidth=1.0, label="reference")
 

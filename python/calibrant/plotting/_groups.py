@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from calibrant._result import printable
 from calibrant._scorecard_table import ROWS
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
@@ -55,7 +56,7 @@ def by_worst(card: Scorecard, metric: str) -> list[tuple[Any, Scorecard]]:
 
 def short_name(key: Any) -> str:
     """Return the key of a group as text of one line, not too long."""
-    text = " ".join(str(key).split()) or repr(key)
+    text = printable(" ".join(str(key).split()) or repr(key))
     return (
         text
         if len(text) <= MOST_CHARACTERS
@@ -134,7 +135,7 @@ class GroupsDisplay(Display[Scorecard]):
     def _total(self, ax: Axes, palette: Palette, total: Estimate) -> None:
         value = math.nan if total.value is None else total.value
         if total.low is not None and total.high is not None:
-            ax.axvspan(total.low, total.high, color=palette.neutral, alpha=0.18, linewidth=0)
+            ax.axvspan(total.low, total.high, color=palette.band, alpha=0.18, linewidth=0)
         self.total_ = ax.axvline(value, color=palette.neutral, linewidth=1.0)
 
 

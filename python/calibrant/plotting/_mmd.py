@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from calibrant._mmd_test import MMDTest
-from calibrant.plotting._display import Display, pvalue_text
+from calibrant._verdict import pvalue_text
+from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class MMDTestDisplay(Display[MMDTest]):
         Beyond it, the p-value is at most ``level``.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.4, 3.6)
+    size: ClassVar[tuple[float, float]] = (5.4, 3.9)
     null_: StepPatch | Polygon
     statistic_: Line2D
     critical_: float
@@ -69,7 +70,7 @@ class MMDTestDisplay(Display[MMDTest]):
             ax.axvspan(
                 self.critical_,
                 right,
-                color=palette.neutral,
+                color=palette.band,
                 alpha=0.12,
                 linewidth=0,
                 label=f"p at most {level:g}",
@@ -78,7 +79,7 @@ class MMDTestDisplay(Display[MMDTest]):
         ax.set(xlim=(left, right), ylim=(0.0, 1.45 * peak))  # the legend is above
         ax.locator_params(axis="x", nbins=5)
         self._count(ax, palette, f"n = {test.n:,}, m = {test.m:,}")
-        self._legend(ax, palette, loc="upper right")
+        self._legend(ax, palette)
 
     def _draw_splits(self, ax: Axes, palette: Palette, level: float, bins: int | str) -> float:
         test, null = self.result, np.sort(np.asarray(self.result.null))

@@ -29,7 +29,7 @@ class OverlayDisplay(Display[Mapping[str, Display[Any]]]):
         As they were drawn.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.0, 4.4)
+    size: ClassVar[tuple[float, float]] = (5.0, 4.6)
     displays_: dict[str, Display[Any]]
 
     def _draw(self, ax: Axes, palette: Palette, name: str | None, **options: Any) -> None:

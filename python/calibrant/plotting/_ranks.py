@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from calibrant._rank_results import RankCalibration, RankDimension
-from calibrant.plotting._display import Display, pvalue_text
+from calibrant._verdict import pvalue_text
+from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class RankEcdfDisplay(Display[RankCalibration]):
         Both bounds of the pointwise band.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.6, 3.8)
+    size: ClassVar[tuple[float, float]] = (5.6, 4.2)
     lines_: list[Line2D]
     band_: PolyCollection
     pointwise_: list[Line2D]
@@ -68,7 +69,7 @@ class RankEcdfDisplay(Display[RankCalibration]):
         t = _with_ends(ecdf.t, 1.0)
         percent = f"{100 * result.prob:g}%"
         self.band_ = ax.fill_between(
-            t, _with_ends(ecdf.low), _with_ends(ecdf.high), color=palette.neutral, alpha=0.2,
+            t, _with_ends(ecdf.low), _with_ends(ecdf.high), color=palette.band, alpha=0.2,
             linewidth=0, label=f"holds the whole curve, {percent}",
         )  # fmt: skip
         bounds = (ecdf.pointwise_low, ecdf.pointwise_high)
@@ -88,12 +89,7 @@ class RankEcdfDisplay(Display[RankCalibration]):
             ax, palette, xlabel="t = rank / (draws + 1)",
             ylabel="\N{SQUARE ROOT}N (ECDF \N{MINUS SIGN} t)", xlim=(0, 1),
         )  # fmt: skip
-        if len(result.dimensions) == 1:
-            low, high = ax.get_ylim()
-            ax.set_ylim(low, high + 0.16 * (high - low))  # room for the legend
-            self._legend(ax, palette, loc="upper right")
-        else:  # curves are everywhere: below them
-            self._legend(ax, palette, loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2)
+        self._legend(ax, palette)
         log = result.dimensions[0].gamma_test.log_pvalue if len(result.dimensions) == 1 else None
         text = pvalue_text(result.pvalue, log)
         self._count(ax, palette, f"{_count_text(result, name)}, {text}")
@@ -115,7 +111,7 @@ class RankHistogramDisplay(Display[RankCalibration]):
     band_ : StepPatch
     """
 
-    size: ClassVar[tuple[float, float]] = (5.6, 3.2)
+    size: ClassVar[tuple[float, float]] = (5.6, 3.6)
     bars_: BarContainer
     band_: StepPatch
 
@@ -130,7 +126,7 @@ class RankHistogramDisplay(Display[RankCalibration]):
         )  # fmt: skip
         self.band_ = ax.stairs(
             histogram.high / histogram.expected, edges,
-            baseline=histogram.low / histogram.expected, fill=True, color=palette.neutral,
+            baseline=histogram.low / histogram.expected, fill=True, color=palette.band,
             alpha=0.35, linewidth=0, label=f"holds all bars, {100 * result.prob:g}%",
         )  # fmt: skip
         ax.axhline(1.0, color=palette.text, linewidth=0.8)
@@ -142,7 +138,7 @@ class RankHistogramDisplay(Display[RankCalibration]):
             float(histogram.heights.max()), float((histogram.high / histogram.expected).max())
         )
         ax.set_ylim(0, 1.22 * top)  # room for the legend
-        self._legend(ax, palette, loc="upper right")
+        self._legend(ax, palette)
         title = found.name if name is None and len(result.dimensions) > 1 else name
         chi_square = pvalue_text(histogram.chi_square.pvalue, histogram.chi_square.log_pvalue)
         self._count(ax, palette, f"{_count_text(result, title)}, chi-square {chi_square}")
@@ -161,7 +157,7 @@ class RankCoverageDisplay(Display[RankCalibration]):
         The Clopper-Pearson intervals, point by point.
     """
 
-    size: ClassVar[tuple[float, float]] = (4.6, 4.4)
+    size: ClassVar[tuple[float, float]] = (4.6, 4.8)
     lines_: list[Line2D]
     intervals_: list[PolyCollection]
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["ReliabilityDisplay", "consistency_margin", "wilson_interval"]
 
 Uncertainty = Literal["consistency", "wilson"]
-#: Of each bin's stretch of the band.
-POINTS_PER_BIN = 9
+#: Of the band.
+POINTS = 201
 
 
 def quantile(level: float) -> float:
@@ -120,7 +120,7 @@ class ReliabilityDisplay(PredictionDisplay[ReliabilityBins | ReliabilityBounds])
             ax, palette, xlabel=xlabel, ylabel="observed frequency",
             xlim=(-0.01, 1.01), ylim=(-0.01, 1.01), aspect="equal",
         )  # fmt: skip
-        self._legend(ax, palette, loc="upper left")
+        self._legend(ax, palette)
         count = f"n = {bins.n:,}"
         self.histogram_ax_ = self.bars_ = None
         if histogram is False:
@@ -137,16 +137,18 @@ class ReliabilityDisplay(PredictionDisplay[ReliabilityBins | ReliabilityBounds])
         return self.result.value
 
     def _band(self, ax: Axes, palette: Palette, level: float) -> None:
+        # In one piece: exact at the mean scores, where it is a test; the spread of the frequency
+        # changes evenly from one of them to the next.
         bins = self.bins
-        used = np.flatnonzero(bins.weights > 0)
-        steps = np.linspace(0.0, 1.0, POINTS_PER_BIN)
-        left, right = bins.edges[used, None], bins.edges[used + 1, None]
-        x = left + steps * (right - left)
-        margin = consistency_margin(x, bins.weights[used, None], level)
-        low, high = np.maximum(x - margin, 0.0), np.minimum(x + margin, 1.0)
+        used = bins.weights > 0
+        score, rows = bins.mean_scores[used], bins.weights[used]
+        if not score.size:
+            return
+        x = np.union1d(np.linspace(0.0, 1.0, POINTS), score)
+        margin = consistency_margin(x, np.interp(x, score, rows**-0.5) ** -2.0, level)
         self.band_ = ax.fill_between(
-            x.ravel(), low.ravel(), high.ravel(), color=palette.neutral, alpha=0.22, linewidth=0,
-            label=f"{100 * level:g}% consistency band",
+            x, np.maximum(x - margin, 0.0), np.minimum(x + margin, 1.0), color=palette.band,
+            alpha=0.22, linewidth=0, label=f"{100 * level:g}% consistency band",
         )  # fmt: skip
 
     def _bars(self, ax: Axes, level: float, color: str) -> None:

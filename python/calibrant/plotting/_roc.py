@@ -28,7 +28,7 @@ class RocDisplay(PredictionDisplay[RocCurve]):
         The diagonal.
     """
 
-    size: ClassVar[tuple[float, float]] = (4.8, 4.4)
+    size: ClassVar[tuple[float, float]] = (4.8, 4.6)
     _compute = staticmethod(roc_curve)
     line_: Line2D
     predicted_line_: Line2D | None
@@ -77,4 +77,4 @@ class RocDisplay(PredictionDisplay[RocCurve]):
             aspect="equal",
         )
         self._count(ax, palette, f"n = {curve.n:,}")
-        self._legend(ax, palette, loc="lower right")
+        self._legend(ax, palette)

@@ -9,7 +9,8 @@ import numpy as np
 
 from calibrant._compare_samples import SampleComparison
 from calibrant._vendi import VendiProfile
-from calibrant.plotting._display import Display, pvalue_text
+from calibrant._verdict import pvalue_text
+from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class VendiProfileDisplay(Display[VendiProfile]):
         The score of infinite order, which the curve falls to.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.4, 3.6)
+    size: ClassVar[tuple[float, float]] = (5.4, 3.9)
     line_: Line2D
     point_: Line2D
     limit_: Line2D
@@ -67,7 +68,7 @@ class VendiProfileDisplay(Display[VendiProfile]):
         self._frame(ax, palette, xlabel="order q", ylabel="effective number of rows")
         ax.set_ylim(0.0, max(ax.get_ylim()[1], 1.12 * max(scores)))  # others may be there
         self._count(ax, palette, f"n = {profile.n:,}")
-        self._legend(ax, palette, loc="best")
+        self._legend(ax, palette)
 
 
 class SampleComparisonDisplay(Display[SampleComparison]):
@@ -81,7 +82,7 @@ class SampleComparisonDisplay(Display[SampleComparison]):
         Upright, at 1.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.4, 2.4)
+    size: ClassVar[tuple[float, float]] = (5.4, 2.8)
     points_: Line2D
     expected_: Line2D
 
@@ -114,4 +115,4 @@ class SampleComparisonDisplay(Display[SampleComparison]):
             text = pvalue_text(found.mmd.pvalue, found.mmd.log_pvalue)
             ax.set_title(f"MMD {text}", loc="left", fontsize="small", color=palette.muted)
         self._count(ax, palette, f"n = {found.n:,}, m = {found.m:,}")
-        self._legend(ax, palette, loc="lower right")
+        self._legend(ax, palette)

@@ -34,7 +34,7 @@ class SetSizesDisplay(Display[SetSummary]):
         The coverage of all rows.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.4, 3.2)
+    size: ClassVar[tuple[float, float]] = (5.4, 3.5)
     bars_: BarContainer
     points_: Line2D
     intervals_: list[Line2D]

@@ -31,7 +31,7 @@ class MeanSpectrumDisplay(Display[MeanSpectrum]):
         By name, those of the three named means that the spectrum holds.
     """
 
-    size: ClassVar[tuple[float, float]] = (5.4, 3.6)
+    size: ClassVar[tuple[float, float]] = (5.4, 3.7)
     line_: Line2D
     points_: dict[str, Line2D]
 
@@ -72,4 +72,4 @@ class MeanSpectrumDisplay(Display[MeanSpectrum]):
             )
         self._frame(ax, palette, xlabel="power m", ylabel="generalized mean of q", ylim=(0.0, 1.0))
         self._count(ax, palette, f"n = {self.result.n:,}")
-        self._legend(ax, palette, loc="lower right")
+        self._legend(ax, palette)

@@ -23,9 +23,9 @@ class Palette:
 
     Attributes
     ----------
-    background, text, muted, grid, neutral : str
+    background, text, muted, grid, neutral, band : str
         Of the page, of text, of text that steps back, of grid lines, and of what is drawn to
-        compare with: diagonals, bands of chance.
+        compare with: diagonals, and bands of chance, which are drawn translucent.
     first, second, third, fourth, fifth, sixth : str
         Of data: the model's own numbers have the first, what they are compared with the second.
     """
@@ -35,6 +35,7 @@ class Palette:
     muted: str
     grid: str
     neutral: str
+    band: str
     first: str
     second: str
     third: str
@@ -56,17 +57,17 @@ class Palette:
 PALETTES: dict[str, Palette] = {
     "light": Palette(
         background="#ffffff", text="#1d2129", muted="#5b6472", grid="#e4e7ec", neutral="#8b93a1",
-        first="#0072b2", second="#d55e00", third="#009e73", fourth="#cc79a7", fifth="#56b4e9",
-        sixth="#e69f00",
+        band="#7f8896", first="#0072b2", second="#d55e00", third="#009e73", fourth="#cc79a7",
+        fifth="#56b4e9", sixth="#e69f00",
     ),
     "dark": Palette(
         background="#14171c", text="#e7eaef", muted="#a3abb8", grid="#2b3039", neutral="#7c8594",
-        first="#56b4e9", second="#f08a3c", third="#2cc295", fourth="#e29cc4", fifth="#7d9cf0",
-        sixth="#f0c24a",
+        band="#c3cede", first="#56b4e9", second="#f08a3c", third="#2cc295", fourth="#e29cc4",
+        fifth="#7d9cf0", sixth="#f0c24a",
     ),
 }  # fmt: skip
 
-MISSING = 'plots need matplotlib: pip install "calibrant[plot]"'
+MISSING = 'plots need matplotlib: pip install ".[plot]"'
 
 #: Of a figure that is made here, whatever its colours.
 _SHAPE: dict[str, Any] = {
@@ -125,19 +126,34 @@ def style(theme: Theme = "light") -> Iterator[Palette]:
     'generalized mean of q'
     """
     checked_choice(theme, "theme", tuple(PALETTES))
+    with _settings({**_SHAPE, **_colours(PALETTES[theme])}):
+        yield PALETTES[theme]
+
+
+@contextmanager
+def _settings(values: dict[str, Any]) -> Iterator[None]:
+    """Set some of matplotlib's settings for a while.
+
+    Unlike ``rc_context``, it leaves all others alone: the first figure of a session loads the
+    backend, and that of a notebook then switches ``interactive`` on, for good.
+    """
     try:
-        from matplotlib import rc_context
+        import matplotlib as mpl
     except ImportError as error:
         raise ImportError(MISSING) from error
-    settings: Any = {**_SHAPE, **_colours(PALETTES[theme])}
-    with rc_context(settings):
-        yield PALETTES[theme]
+    settings: Any = mpl.rcParams
+    before = {name: settings[name] for name in values}
+    settings.update(values)
+    try:
+        yield
+    finally:
+        settings.update(before)
 
 
 def new_axes(size: tuple[float, float]) -> Axes:
     """Return the axes of a new figure; its colours are those in force."""
     plt = pyplot()
-    with plt.rc_context(_SHAPE):
+    with _settings(_SHAPE):
         ax: Axes = plt.subplots(figsize=size, layout="constrained")[1]
         return ax
 

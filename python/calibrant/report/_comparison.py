@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant._labels import class_codes
+from calibrant._labels import class_codes, scored_columns
 from calibrant._score_differences import SCORES
-from calibrant._scorecard_table import ROWS
-from calibrant._settings import NanPolicy, check_nan_policy, checked_text
-from calibrant.comparison import Comparison, compare, without_gaps
+from calibrant._scorecard_table import column_head
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_text
+from calibrant.comparison import Comparison, compare, outcome, without_gaps
 from calibrant.evidence import Evidence
 from calibrant.plotting import (
     CumulativeDifferencesDisplay,
@@ -31,6 +31,9 @@ __all__ = ["comparison", "comparison_report"]
 #: What a row of the table of models has room for.
 COLUMNS = ("hit_rate", "accuracy", "brier", "log", "spherical", "ece", "spiegelhalter_pvalue")
 
+#: Which test the p-values of the table are of.
+PAIRED_TEST = "The p-values are those of a two-sided z-test of the paired differences."
+
 
 def _scorecards(compared: Comparison) -> Section:
     rows = tuple(
@@ -41,7 +44,7 @@ def _scorecards(compared: Comparison) -> Section:
         "scorecards",
         "Scorecards",
         f"The numbers of each model on the same {compared.n:,} rows.",
-        tables=(Table("models", ("model", *(ROWS[c][0].strip() for c in COLUMNS)), rows),),
+        tables=(Table("models", ("model", *map(column_head, COLUMNS)), rows),),
         definition="docs/scorecard.md",
         terms=(*COLUMNS[:-1], "spiegelhalter_z", "pvalue"),
     )
@@ -53,21 +56,24 @@ def _differences(compared: Comparison) -> Section:
     for (first, second), scores in compared.differences.items():
         for score, d in scores:
             found = Number(score, score, d.value, d.low, d.high)
-            better = {"first": first, "second": second, "": "no clear winner"}[d.better]
-            pvalue = Number("p", "p", d.pvalue, form="pvalue").text
+            pvalues = (
+                Number("p", "p", p, form="pvalue").text for p in (d.pvalue, d.adjusted_pvalue)
+            )
             pair = f"{first} \N{MINUS SIGN} {second}"
-            rows.append((pair, SCORES[score][0], found.text, found.interval, pvalue, better))
+            which = outcome(d, first, second) if d.pvalue is not None else "cannot be told"
+            rows.append((pair, SCORES[score][0], found.text, found.interval, *pvalues, which))
             if d.reason:
                 notes.add(f"{pair}, {SCORES[score][0]}: {d.reason}")
-    head = ("models", "score", "difference", "interval", "p-value", "better")
+    head = ("models", "score", "difference", "interval", "p-value", "adjusted", "which is better")
     return Section(
         "differences",
         "Paired differences",
-        "The difference of each score, row by row: what makes a row hard for both cancels. A "
-        "model is called better where the "
-        f"{100 * compared.confidence_level:g}% interval leaves out 0.",
+        "The difference of each score, row by row: what makes a row hard for both cancels. "
+        "Intervals and p-values are of each difference by itself. A model is called better where "
+        "the p-value, adjusted for all differences of this table, is at most "
+        f"{100 * (1 - compared.confidence_level):.3g}%.",
         tables=(Table("differences", head, tuple(rows)),),
-        notes=tuple(sorted(notes)),
+        notes=(PAIRED_TEST, *sorted(notes)),
         definition="docs/scores.md",
         terms=("brier", "log", "spherical", "hit_rate", "pvalue"),
     )
@@ -198,7 +204,9 @@ def _verdict(compared: Comparison) -> Verdict:
     best = [name for name, n in wins.items() if n == most]
     of = (len(wins) - 1) * len(SCORES)
     headline = "No model wins most comparisons."
-    if len(best) == 1:
+    if most == 0:
+        headline = "No model is shown to be better than another."
+    elif len(best) == 1:
         headline = f"{best[0]} wins {most} of its {of} comparisons."
     return Verdict("comparison", headline, " ".join(verdicts))
 
@@ -258,15 +266,22 @@ def comparison(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> Report:
     """Compare models on the same rows, to look at: differences, and their curves overlaid.
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    probas : dict of arrays, all of shape (n,) or all (n, k)
+        The probabilities of each model, by its name.
     title : str, optional
         Of the page.
-    y_true, probas, n_bins, q_lim, confidence_level, sample_weight, pos_label, labels, nan_policy
+    n_bins, q_lim, confidence_level, sample_weight, pos_label, labels
+        As for `calibrant.comparison.compare`.
+    multi_class, nan_policy
         As for `calibrant.comparison.compare`.
 
     Returns
@@ -275,24 +290,30 @@ def comparison(
 
     Examples
     --------
-    >>> y = [1, 0, 1, 1, 0, 0]
-    >>> bold, shy = [0.9, 0.1, 0.8, 0.9, 0.2, 0.1], [0.6, 0.5, 0.6, 0.5, 0.4, 0.5]
+    >>> y = [1, 0, 1, 1, 0, 0] * 5
+    >>> bold, shy = [0.9, 0.1, 0.8, 0.9, 0.2, 0.1] * 5, [0.6, 0.5, 0.6, 0.5, 0.4, 0.5] * 5
     >>> comparison(y, {"bold": bold, "shy": shy}).verdict.headline
-    'bold is better than shy by Brier score, log score and spherical score.'
+    'bold is better than shy by Brier score, log score, spherical score and hit rate.'
     """
     if not isinstance(probas, Mapping):
         raise TypeError(f"probas must be a dict of arrays by model, got {type(probas).__name__}")
-    probas = {str(name): values for name, values in probas.items()}
+    probas = {
+        str(name): scored_columns(values, multi_class, f"probas[{name!r}]")
+        for name, values in probas.items()
+    }
     compared = compare(
         y_true, probas, n_bins=n_bins, q_lim=q_lim, confidence_level=confidence_level,
-        sample_weight=sample_weight, pos_label=pos_label, labels=labels, nan_policy=nan_policy,
+        sample_weight=sample_weight, pos_label=pos_label, labels=labels,
+        multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
     omit = check_nan_policy(nan_policy)
     first = next(iter(probas.values()))
     codes = class_codes(y_true, first, labels=labels, pos_label=pos_label)
     if omit:
         codes = without_gaps(codes, probas, sample_weight)
-    evidence = {name: Evidence(n_bins=n_bins, q_lim=q_lim) for name in probas}
+    evidence = {
+        name: Evidence(n_bins=n_bins, q_lim=q_lim, multi_class=multi_class) for name in probas
+    }
     for name, each in evidence.items():
         each.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)
     source = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from calibrant._result import counted
 from calibrant._scorecard_table import column_head
 from calibrant.plotting import GroupsDisplay
 from calibrant.plotting._groups import by_worst
@@ -41,6 +42,11 @@ def groups(view: View) -> Section | None:
         tuple(_row(key, group) for key, group in shown),
         f"{more:,} more groups, none worse than these." if more else "",
     )
+    left_out, most_rows = view.groups_left_out
+    small = (
+        f"The {len(ranked):,} groups with the most rows are compared; {left_out:,} others have at "
+        f"most {counted(most_rows, 'row')} each. calibrant score --json has all of them."
+    )
     drawn = min(len(ranked), MOST_DRAWN)
     by = view.source.get("roles", {}).get("group") if view.source.get("roles") else None
     figure = Figure(
@@ -60,8 +66,9 @@ def groups(view: View) -> Section | None:
         "band is that of all rows.",
         figures=(figure,),
         tables=(table,),
-        notes=tuple(
-            f"{key}: {group.ece.reason}" for key, group in shown if group.ece.value is None
+        notes=(
+            *((small,) if left_out else ()),
+            *(f"{key}: {group.ece.reason}" for key, group in shown if group.ece.value is None),
         ),
         definition="docs/scorecard.md",
     )

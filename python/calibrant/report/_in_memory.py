@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant._labels import class_codes
-from calibrant._settings import NanPolicy, check_nan_policy
+from calibrant._labels import event_rows
+from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
 from calibrant.evidence import EVERYTHING, Evidence
 from calibrant.report._report import Report
 from calibrant.roc import n_columns
@@ -27,15 +27,21 @@ def report(
     sample_weight: ArrayLike | None = None,
     pos_label: object | None = None,
     labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
     nan_policy: NanPolicy = "raise",
 ) -> Report:
     """Everything about these probabilities, to look at.
 
     Parameters
     ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1; or what pos_label or labels say.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The probability of class 1 of a binary problem, or of each class. Two columns are a binary
+        problem, see `calibrant.brier_score`.
     title : str, optional
         Of the page.
-    y_true, y_proba, groups, n_bins, q_lim, confidence_level, sample_weight, pos_label, labels
+    groups, n_bins, q_lim, confidence_level, sample_weight, pos_label, labels, multi_class
         As for `calibrant.scorecard`.
     nan_policy : {"raise", "omit"}
         Refuse missing values, or leave their rows out and count them.
@@ -54,18 +60,22 @@ def report(
     >>> odds = (truth / (1 - truth)) ** 2  # twice the logit: too sure of itself
     >>> page = report(y, odds / (1 + odds))
     >>> page.verdict.headline
-    'These probabilities are over-confident.'
+    'These probabilities are over-confident: events given ... happened ... of the time.'
     >>> [section.name for section in page.sections]
-    ['scorecard', 'assessment', 'reliability', 'cumulative', 'spectrum', 'roc']
+    ['scorecard', 'reliability', 'assessment', 'cumulative', 'spectrum', 'roc']
     """
     check_nan_policy(nan_policy)
     if y_proba is None:
         raise TypeError("y_proba must be an array of real numbers, got None")
-    codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
+    codes, scored = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
     classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
-    several = n_columns(y_proba) is not None
+    several = n_columns(scored) is not None
     gather = (*EVERYTHING, "assessment") if several else EVERYTHING
-    evidence = Evidence(gather=gather, n_bins=n_bins, q_lim=q_lim, classes=classes)
+    evidence = Evidence(
+        gather=gather, n_bins=n_bins, q_lim=q_lim, classes=classes, multi_class=multi_class,
+    )  # fmt: skip
     evidence.update(
         codes, y_proba, sample_weight=sample_weight, groups=groups, nan_policy=nan_policy
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from calibrant._assessment_bounds import AssessmentBounds
 from calibrant._bounds import Bounds, TestBounds
-from calibrant._scorecard_table import ROWS, hint
+from calibrant._scorecard_table import NELSON, ROWS, hint, label
 from calibrant.assessment import Assessment
 from calibrant.plotting import (
     AssessmentDisplay,
@@ -33,6 +34,7 @@ RELIABILITY_BINS = 15
 
 #: Where the table's own are clear by their place only.
 LABELS = {
+    "accuracy": NELSON,
     "spiegelhalter_pvalue": "Spiegelhalter p-value",
     "ks_pvalue": "KS p-value",
     "kuiper_pvalue": "Kuiper p-value",
@@ -49,7 +51,7 @@ def estimate(card: Scorecard, name: str) -> Number:
     found = getattr(card, name)
     return Number(
         name,
-        LABELS.get(name, ROWS[name][0].strip()),
+        LABELS.get(name, label(card, name).strip()),
         found.value,
         found.low,
         found.high,
@@ -78,6 +80,7 @@ def scorecard(view: View) -> Section:
         "Binned numbers use "
         f"{view.card.n_bins} bins of equal width.",
         tuple(estimate(view.card, name) for name in ROWS),
+        notes=(view.card.note,) if view.card.note else (),
         definition="docs/scorecard.md",
     )
 
@@ -264,23 +267,23 @@ def roc(view: View) -> Section:
         "word."
     )
     if not view.is_binary:
-        explanation += " A positive is a row whose top label was right."
+        explanation += (
+            " A positive is a row whose top label was right: the area is not that of one class "
+            "against the rest, which roc_auc gives."
+        )
     table = view.evidence.table
     try:
         curve = table.roc_curve(max_points=MOST_POINTS)
     except ValueError as error:
         return Section("roc", title, explanation, notes=(str(error),), definition=page)
-    half = 1.959963984540054 * curve.auc_standard_error
-    low, high = max(curve.auc - half, 0.0), min(curve.auc + half, 1.0)
-    defined = not math.isnan(half)
+    apart = getattr(table, "_state", None)
+    promised = "what the scores promise"
+    if apart is not None and not apart.lists_scores:
+        promised += "; approximate, from a table of scores"
     numbers = (
+        replace(estimate(view.card, "auc"), label="area"),
         Number(
-            "auc", "area", curve.auc, low if defined else None, high if defined else None,
-            "DeLong", "1 is a perfect ranking, 1/2 none",
-        ),
-        Number(
-            "predicted_auc", "predicted area", curve.predicted_auc,
-            explanation="what the scores promise",
+            "predicted_auc", "predicted area", curve.predicted_auc, explanation=promised,
             reason="all scores are 0, or all are 1" if math.isnan(curve.predicted_auc) else "",
         ),
     )  # fmt: skip

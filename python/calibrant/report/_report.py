@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from calibrant import __version__
-from calibrant._files import write_file
-from calibrant._result import json_ready
+from calibrant._files import checked_path, write_file
+from calibrant._result import json_ready, printable
 from calibrant._settings import checked_text
 from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section
@@ -24,7 +24,7 @@ from calibrant.scorecards import check_level
 __all__ = ["SCHEMA", "Report"]
 
 #: Of `Report.to_dict`; the number rises when a name changes its meaning.
-SCHEMA = "calibrant-report/1"
+SCHEMA = "calibrant.report/1"
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,13 @@ class Report:
 
     def to_json(self) -> str:
         """Return `to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates
 
     def to_html(self) -> str:
         """Return one page that needs nothing else: no network, no script.
 
-        Needs matplotlib and jinja2: ``pip install "calibrant[report]"``. The same evidence gives
+        Needs matplotlib and jinja2: ``pip install ".[report]"``. The same evidence gives
         the same text.
         """
         template = _template("report.html.jinja")  # what is not installed is missed at once
@@ -150,7 +151,7 @@ class Report:
 
         The file is written beside it and then renamed: there is never half a report.
         """
-        target = Path(path)
+        target = checked_path(path)
         text = self.to_json() if target.suffix == ".json" else self.to_html()
         write_file(target, text)
         return target
@@ -178,15 +179,26 @@ def _template(name: str) -> Any:
     try:
         import jinja2
     except ImportError as error:
-        raise ImportError('reports need jinja2: pip install "calibrant[report]"') from error
+        raise ImportError('reports need jinja2: pip install ".[report]"') from error
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("calibrant.report", "templates"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=_shown,
     )
     return environment.get_template(name)
+
+
+def _shown(value: Any) -> Any:
+    """Return text with what no page may hold as an escape, such as control characters.
+
+    No-break spaces are ours.
+    """
+    if type(value) is not str:  # markup is a subclass
+        return value
+    return "\N{NO-BREAK SPACE}".join(map(printable, value.split("\N{NO-BREAK SPACE}")))
 
 
 def _record(source: dict[str, Any]) -> list[tuple[str, str]]:

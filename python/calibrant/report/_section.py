@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from calibrant._result import json_ready
+from calibrant._scorecard_table import number_text
+from calibrant._verdict import pvalue_text
 from calibrant.plotting import Display
-from calibrant.plotting._display import pvalue_text
 
 __all__ = ["Figure", "Number", "Section", "Table"]
 
@@ -52,8 +53,9 @@ class Number:
 
     @property
     def text(self) -> str:
-        """The value, to be read."""
-        return self._shown(self.value)
+        """The value, to be read; one that is not exact is marked."""
+        about = "~" if self.method.endswith(", certified") else ""
+        return f"{about}{self._shown(self.value)}"
 
     @property
     def interval(self) -> str:
@@ -61,7 +63,7 @@ class Number:
         if self.low is None or self.high is None or math.isnan(self.low):
             return ""
         low, high = self._shown(self.low), self._shown(self.high)
-        if low == high == self.text:
+        if low == high == self._shown(self.value):
             return ""
         return f"{'surely ' if self.method == 'certified' else ''}{low} to {high}"
 
@@ -78,8 +80,7 @@ class Number:
             return pvalue_text(value, self.log).removeprefix("p ").removeprefix("= ")
         if math.isinf(value):
             return "\N{INFINITY}" if value > 0 else "\N{MINUS SIGN}\N{INFINITY}"
-        digits = f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 or value == 0 else f"{value:.3g}"
-        return digits.replace("-", "\N{MINUS SIGN}")
+        return number_text(value).replace("-", "\N{MINUS SIGN}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what readers see and all digits, ready for JSON."""

@@ -45,7 +45,7 @@ def ranks(view: View) -> Section | None:
 
 
 SECTIONS: list[SectionFunction] = [
-    *map(of_probabilities, (scorecard, assessment, reliability, cumulative, spectrum, roc, groups)),
+    *map(of_probabilities, (scorecard, reliability, assessment, cumulative, spectrum, roc, groups)),
     intervals,
     by_width,
     hsic,

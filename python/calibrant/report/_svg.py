@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from calibrant._result import printable
 from calibrant.plotting import PALETTES, style
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def inline_svg(figure: Figure) -> str:
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
     root.set("role", "img")
-    root.set("aria-label", figure.description)
+    root.set("aria-label", printable(figure.description))
     # No xmlns: the parser of HTML knows svg, and there is no other parser.
     return ET.tostring(root, encoding="unicode")
 
@@ -56,7 +58,10 @@ def _drawn(figure: Figure) -> str:
         with (
             style("light"),
             mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "calibrant"}),
+            warnings.catch_warnings(),
         ):
+            # The text is drawn by the browser, in fonts of its own.
+            warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
             canvas = Canvas(
                 figsize=figure.size or (WIDTH, figure.display.size[1]), layout="constrained"
             )

@@ -7,20 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._assessment_bounds import AssessmentBounds
-from calibrant._bounds import TestBounds
-from calibrant.assessment import Assessment
-from calibrant.plotting._display import pvalue_text
+from calibrant._verdict import angle_text, pvalue_text
 from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
 
 __all__ = ["Verdict", "verdict_of"]
 
+#: By the words of a verdict; others are what "These probabilities are".
 HEADLINES = {
-    "over-confident": "These probabilities are over-confident.",
-    "under-confident": "These probabilities are under-confident.",
     "calibrated": "These probabilities look calibrated.",
-    "miscalibrated": "These probabilities are not calibrated.",
+    "too few rows to tell": "There are too few rows to tell if these probabilities are calibrated.",
     "undefined": "There is no verdict on these probabilities.",
 }
 INTERVAL_HEADLINES = {
@@ -28,6 +24,7 @@ INTERVAL_HEADLINES = {
     "over-covering": "These intervals are too wide.",
     "calibrated": "These intervals keep their promise.",
     "miscalibrated": "These intervals are too narrow at some levels, too wide at others.",
+    "undefined": "There are too few rows to tell whether these intervals keep their promise.",
 }
 #: The least that the words of a rank calibration say; the sentence says the rest.
 RANK_HEADLINES = {
@@ -37,10 +34,6 @@ RANK_HEADLINES = {
     "biased up": "These draws lie too high.",
     "biased down": "These draws lie too low.",
 }
-#: Below it, a p-value speaks against the scores.
-SIGNIFICANT = 0.05
-#: Errors are of one sign if the mean gap is this much of the mean of the gaps' sizes (ECE).
-ONE_SIDED = 0.9
 
 
 @dataclass(frozen=True)
@@ -50,19 +43,23 @@ class Verdict:
     Attributes
     ----------
     kind : str
-        "over-confident", "under-confident", "calibrated", "miscalibrated" or "undefined"; of
-        intervals "under-covering", "over-covering", "calibrated" or "miscalibrated"; of
-        sets "sets", as what they promise is not known; of draws the words before the colon in
-        the verdict of `calibrant.rank_calibration`; of several models "comparison".
+        "over-confident", "under-confident", "calibrated", "miscalibrated", "too few rows" or
+        "undefined"; of intervals "under-covering", "over-covering", "calibrated" or
+        "miscalibrated"; of sets "sets", as what they promise is not known; of draws the words
+        before the colon in the verdict of `calibrant.rank_calibration`; of several models
+        "comparison".
     headline : str
         The verdict in a sentence.
     sentence : str
         What shows it.
+    advice : str
+        What to do next; may be empty.
     """
 
     kind: str
     headline: str
     sentence: str
+    advice: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return all by name."""
@@ -72,37 +69,86 @@ class Verdict:
 def verdict_of(view: View) -> Verdict:
     """Return the verdict on probabilities, or where there are none on intervals, sets or draws.
 
-    Without an assessment Spiegelhalter's and the KS test decide.
+    That on probabilities is of Spiegelhalter's test and the KS test together, as everywhere.
     """
     if not view.has_probabilities:
         return {"intervals": _on_intervals, "sets": _on_sets, "ranks": _on_ranks}[view.subject](
             view
         )
-    card, ks, assessment = view.card, view.ks, view.assessment
-    kind, why = _by_tests(card, ks) if assessment is None else _by_angle(assessment, card, ks)
-    side = _side(view)
-    parts = (why[:1].upper() + why[1:], _by_how_much(card, ks, side))
-    sentence = ". ".join(part for part in parts if part) + "."
-    headline = HEADLINES[kind]
-    if side and kind != "undefined":
-        words = side if kind == "miscalibrated" else f"{kind} and {side}"
-        headline = f"These probabilities are {words}."
-    return Verdict(kind, headline, sentence)
+    found = view.verdict
+    headline = HEADLINES.get(found.words)
+    if headline is None:
+        words = "not calibrated" if found.words == "miscalibrated" else found.words
+        headline = f"These probabilities are {words}: {found.size}."
+        parts = []
+    else:
+        parts = [_sentence(found.size)]
+    parts += [
+        _sentence(found.tests), _mean_gap(view.card), _by_themselves(view), _angle(view)
+    ]  # fmt: skip
+    return Verdict(found.kind, headline, " ".join(filter(None, parts)), found.advice)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _mean_gap(card: Scorecard) -> str:
+    """The size of the error over all bins."""
+    if card.ece.value is None:
+        return ""
+    if card.ece.value == 0.0:
+        return "The probabilities equal the observed frequencies."
+    gap = f"On average they differ from the observed frequencies by {card.ece.value:.3g} (ECE"
+    if card.ece.low is None or card.ece.high is None:
+        return f"{gap})."
+    level = f"{100 * card.confidence_level:g}% interval"
+    return f"{gap}; {level} {card.ece.low:.3g} to {card.ece.high:.3g})."
+
+
+def _by_themselves(view: View) -> str:
+    """Tests below that would reject one by one, where the verdict does not."""
+    if view.verdict.kind not in ("calibrated", "too few rows"):
+        return ""
+    found = {
+        "Spiegelhalter's test": view.card.spiegelhalter_pvalue.value,
+        "the KS test": view.ks.pvalue.value,
+        "Kuiper's test": view.kuiper.pvalue.value,
+    }
+    low = [f"{name} ({pvalue_text(p)})" for name, p in found.items() if p is not None and p <= 0.05]
+    if not low:
+        return ""
+    return (
+        f"By its law for many rows and by itself, {' and '.join(low)} would reject; the verdict "
+        "allows for two tests and for few events."
+    )
+
+
+def _angle(view: View) -> str:
+    found = view.assessment
+    return "" if found is None else _sentence(angle_text(float(found.angle), found.tolerance))
 
 
 def _on_intervals(view: View) -> Verdict:
+    """One verdict: those of the levels are adjusted for their number."""
     assert view.intervals is not None
     levels = view.intervals.levels
-    kinds = {level.verdict for level in levels if level.verdict != "calibrated"} or {"calibrated"}
+    off = [level for level in levels if level.verdict.endswith("-covering")]
+    kinds = {level.verdict for level in off}
+    if not off:
+        told = any(level.verdict == "calibrated" for level in levels)
+        kinds = {"calibrated" if told else "undefined"}
     shown = ", ".join(
         f"{100 * level.coverage.value:.4g}% (promised: {100 * level.confidence_level:g}%)"
         for level in levels
         if level.coverage.value is not None
     )
     kind = kinds.pop() if len(kinds) == 1 else "miscalibrated"
-    return Verdict(
-        kind, INTERVAL_HEADLINES[kind], f"Of all rows, they hold what happened in {shown}."
-    )
+    headline = INTERVAL_HEADLINES[kind]
+    if kind.endswith("-covering") and len(off) < len(levels):
+        which = ", ".join(f"{100 * level.confidence_level:g}%" for level in off)
+        headline = f"{headline[:-1]} at the level{'s' * (len(off) > 1)} {which}."
+    return Verdict(kind, headline, f"Of all rows, they hold what happened in {shown}.")
 
 
 def _on_sets(view: View) -> Verdict:
@@ -127,61 +173,3 @@ def _on_ranks(view: View) -> Verdict:
     kind, _, why = view.ranks.verdict.partition(": ")
     headline = RANK_HEADLINES.get(kind, "These draws are off.")
     return Verdict(kind, headline, f"{why[:1].upper()}{why[1:]}.")
-
-
-def _by_angle(
-    assessment: Assessment | AssessmentBounds, card: Scorecard, ks: TestBounds
-) -> tuple[str, str]:
-    kind, _, why = assessment.verdict.partition(": ")
-    why = why.replace("the angle", "model against source, the angle", 1)
-    if kind == "undefined":  # one probability throughout
-        if ks.pvalue.value < SIGNIFICANT:
-            return "miscalibrated", why
-        return ("calibrated" if card.ece.value == 0.0 else kind), why
-    if assessment.tolerance >= 45.0:  # any angle would do
-        return ("miscalibrated" if ks.pvalue.value < SIGNIFICANT else "undefined"), why
-    if kind == "calibrated" and ("off in another way" in why or ks.pvalue.value < SIGNIFICANT):
-        return "miscalibrated", why  # the angle sees too much or too little confidence only
-    return kind, why
-
-
-def _by_tests(card: Scorecard, ks: TestBounds) -> tuple[str, str]:
-    z, pvalue = card.spiegelhalter_z.value, card.spiegelhalter_pvalue.value
-    if z is None or pvalue is None:
-        return "undefined", card.spiegelhalter_z.reason
-    shown = f"Spiegelhalter's z of the top label is {z:.2f} ({pvalue_text(pvalue)})"
-    if pvalue < SIGNIFICANT:
-        return ("over-confident" if z > 0 else "under-confident"), shown
-    if ks.pvalue.value < SIGNIFICANT:
-        return "miscalibrated", shown
-    return "calibrated", shown
-
-
-def _side(view: View) -> str:
-    """Whether probabilities are too high, or too low, nearly everywhere; else nothing."""
-    card = view.card
-    if not view.is_binary or card.ece.value is None or view.ks.pvalue.value >= SIGNIFICANT:
-        return ""
-    mean_gap = view.evidence.table.cumulative_differences().differences[-1]
-    if abs(mean_gap) < ONE_SIDED * card.ece.value:
-        return ""
-    return "too high" if mean_gap < 0 else "too low"
-
-
-def _by_how_much(card: Scorecard, ks: TestBounds, side: str) -> str:
-    """The size of the error, and whether chance explains it."""
-    if card.ece.value is None:
-        return ""
-    if card.ece.value == 0.0:
-        return "The probabilities equal the observed frequencies"
-    chance = (
-        "more than chance explains"
-        if ks.pvalue.value < SIGNIFICANT
-        else "which chance would explain"
-    )
-    test = pvalue_text(ks.pvalue.value, ks.log_pvalue.value)
-    everywhere = f"nearly everywhere {side}, " if side else ""
-    return (
-        f"The probabilities differ from the observed frequencies by {card.ece.value:.3g} on "
-        f"average (ECE), {everywhere}{chance} (KS test, {test})"
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +12,14 @@ from calibrant._bounds import TestBounds
 from calibrant._interval_summary import IntervalSummary
 from calibrant._rank_results import RankCalibration
 from calibrant._set_results import SetSummary
-from calibrant.assessment import Assessment
+from calibrant._verdict import CalibrationVerdict, calibration_verdict
+from calibrant.evidence import sorted_keys
 from calibrant.scorecards import Scorecard
 
-__all__ = ["View"]
+__all__ = ["MOST_GROUPS", "View"]
+
+#: That are compared: each costs a bootstrap. Of more, those with the most rows, which say most.
+MOST_GROUPS = 2_000
 
 
 class View:
@@ -83,11 +88,29 @@ class View:
             return "intervals"
         return "ranks" if self.sets is None else "sets"
 
+    @property
+    def _groups(self) -> dict[Any, Any]:
+        return getattr(self.evidence, "groups", None) or {}
+
+    @property
+    def _largest(self) -> list[tuple[Any, Any]]:
+        """Those that are compared, in order of their keys; of as many rows the first."""
+        groups = self._groups
+        keys = sorted(sorted_keys(groups), key=lambda key: -groups[key].n)[:MOST_GROUPS]
+        return [(key, groups[key]) for key in sorted_keys(keys)]
+
+    @property
+    def groups_left_out(self) -> tuple[int, int]:
+        """How many groups are not compared, and how many rows each of them has at most."""
+        left_out = sorted((group.n for group in self._groups.values()), reverse=True)[MOST_GROUPS:]
+        return len(left_out), left_out[0] if left_out else 0
+
     @cached_property
     def card(self) -> Scorecard:
-        """The scorecard, with those of the groups."""
+        """The scorecard, with those of the groups that are compared."""
         card: Scorecard = self.evidence.scorecard.result(self.confidence_level)
-        for key, group in (getattr(self.evidence, "groups", None) or {}).items():
+        card = replace(card, note=self.source.get("y_proba", ""))
+        for key, group in self._largest:
             with suppress(ValueError):  # none of its rows has weight
                 card.groups[key] = group.result(self.confidence_level)
         return card
@@ -103,16 +126,24 @@ class View:
         return "predicted probability" if self.is_binary else "probability of the top label"
 
     @cached_property
-    def assessment(self) -> Assessment | AssessmentBounds | None:
+    def assessment(self) -> AssessmentBounds | None:
         """The model against the source; None where the pairs of all classes are not known."""
         pairs = getattr(self.evidence, "assessment", None)
-        if pairs is not None:
-            result: Assessment = pairs.result()
-            return result
-        if not self.is_binary:
+        table = self.evidence.table
+        bounds: AssessmentBounds
+        if self.is_binary:
+            bounds = table.assess()
+        elif pairs is not None:
+            bounds = pairs.assess(rows=table)
+        else:
             return None
-        bounds: AssessmentBounds = self.evidence.table.assess()
         return bounds
+
+    @cached_property
+    def verdict(self) -> CalibrationVerdict:
+        """The verdict on the probabilities."""
+        q_lim = self.card.q_lim  # refuses evidence without rows
+        return calibration_verdict(self.evidence.table._rows, q_lim=q_lim)
 
     @cached_property
     def ks(self) -> TestBounds:

@@ -13,3 +13,7 @@ from calibrant.compat.mapie import (
 )
 
 __all__ = ["calibration", "classification", "conditional", "regression", "uncertainty"]
+
+
+def __dir__() -> list[str]:
+    return __all__

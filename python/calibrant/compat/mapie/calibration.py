@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant.compat._arrays import array, as_double, column, numbers, renamed, same_length
-from calibrant.compat._bins import percentiles, right_closed
+from calibrant.compat._bins import percentiles, right_closed, right_closed_edges
 from calibrant.compat.mapie._checks import (
     binary_labels,
     check_number_of_bins,
@@ -195,26 +195,48 @@ def top_label_ece(
         predicted, score = _largest(scores)
         if classes is not None:
             predicted = array(classes, "classes")[predicted]
-    order, ends = _by_label(predicted)
-    hits, score = (labels == predicted)[order], score[order]
-    starts = [0, *ends[:-1].tolist()]
-    errors = [
-        _error(hits[a:b], score[a:b], num_bins, strategy)
-        for a, b in zip(starts, ends.tolist(), strict=True)
-    ]
-    return float(sum(errors) / len(errors))
+    return _label_error(labels == predicted, predicted, score, num_bins, strategy)
 
 
-def _by_label(values: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return rows by label, those of one label in their order, and where each label ends."""
-    if values.size == 0:
+def _label_error(
+    hits: NDArray[Any], predicted: NDArray[Any], score: NDArray[Any], num_bins: int, strategy: str
+) -> float:
+    """Return the mean over predicted labels of the errors of their rows."""
+    if predicted.size == 0:
         raise ValueError("y_true must have at least one row, got none")
+    codes, n_labels = _label_codes(predicted)
+    with renamed(y_proba="y_scores", y_true="y_true"):
+        if not (score.min() >= 0.0 and score.max() <= 1.0):
+            _core.Reliability([0.0, 1.0]).update(hits, score, None, False, _core.BINARY)
+        if strategy == "uniform":
+            edges = [_edges(score, num_bins, strategy)]
+        else:
+            order = np.argsort(codes, kind="stable")
+            ends = np.cumsum(np.bincount(codes, minlength=n_labels))[:-1]
+            edges = [_edges(part, num_bins, strategy) for part in np.split(score[order], ends)]
+        if num_bins == 1 and strategy != "array split":  # one edge: what lies beyond is lost
+            last = np.array([edge[0] for edge in edges])[codes if len(edges) > 1 else 0]
+            kept = score <= last
+            if np.unique(codes[kept]).size < n_labels:  # a label of which nothing is left
+                return float(np.divide(0.0, 0.0))
+            hits, score, codes = hits[kept], score[kept], codes[kept]
+        closed = [right_closed_edges(of_label) for of_label in edges]
+        codes = codes.astype(np.int32)
+        return _core.label_errors(
+            hits, score, None, False, closed, 0, False, 1, False, codes, n_labels
+        )[0]
+
+
+def _label_codes(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """Return labels as codes without gaps, of 16 bits if few, which sort fast; their number."""
     if values.dtype.kind in "iu" and int(values.max()) - int(values.min()) < 1 << 16:
-        codes = (values - values.min()).astype(np.uint16)  # of 16 bits: sorted by their digits
+        codes = (values - values.min()).astype(np.uint16)
         counts = np.bincount(codes)
-    else:
-        codes, counts = np.unique(values, return_inverse=True, return_counts=True)[1:]
-    return np.argsort(codes, kind="stable"), np.cumsum(counts[counts > 0])
+        if counts.all():
+            return codes, len(counts)
+        return (np.cumsum(counts > 0) - 1).astype(np.uint16)[codes], int((counts > 0).sum())
+    labels, codes = np.unique(values, return_inverse=True)
+    return codes, len(labels)
 
 
 def add_jitter(

@@ -208,7 +208,7 @@ def excess_risk_target_coverage(
 
     The mean over folds of loss(level) - loss(classifier), on rows the classifier has not seen. Its
     training takes the time, so this is as fast as MAPIE's. Needs scikit-learn:
-    ``pip install "calibrant[sklearn]"``.
+    ``pip install ".[sklearn]"``.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def excess_risk_target_coverage(
         from sklearn.model_selection import KFold
     except ImportError as error:
         raise ImportError(
-            'excess_risk_target_coverage needs scikit-learn: pip install "calibrant[sklearn]"'
+            'excess_risk_target_coverage needs scikit-learn: pip install ".[sklearn]"'
         ) from error
     model_cls = model_cls or HistGradientBoostingClassifier
     model_kwargs = dict(model_kwargs or {})

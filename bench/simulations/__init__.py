@@ -1,0 +1,1 @@
+"""Simulations of what verdicts, tests and intervals promise; ``python -m bench.simulations``."""
