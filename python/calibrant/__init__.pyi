@@ -1,4 +1,4 @@
-"""What `calibrant` has, for type checkers: its `__init__.py` loads names when they are used."""
+"""The public names of `calibrant`, which `__init__.py` reads here and loads when they are used."""
 
 from calibrant import (
     assessment as assessment,
@@ -33,7 +33,6 @@ from calibrant._callables import (
     report as report,
 )
 from calibrant._core import __version__ as __version__
-from calibrant._learn_plus_plus import LearnPlusPlus as LearnPlusPlus
 from calibrant.calibration import (
     Assessment as Assessment,
     AssessmentBins as AssessmentBins,
@@ -88,6 +87,7 @@ from calibrant.distributions import (
 )
 from calibrant.ensemble import (
     EnsembleVotes as EnsembleVotes,
+    LearnPlusPlus as LearnPlusPlus,
     ensemble_confidence as ensemble_confidence,
     ensemble_votes as ensemble_votes,
 )

@@ -12,7 +12,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from calibrant import _core
-from calibrant._settings import checked_count
+from calibrant._input.validation import checked_count
 
 __all__ = ["config", "get_num_threads", "set_num_threads", "show_config"]
 

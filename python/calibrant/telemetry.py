@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from calibrant._scorecard_table import NELSON
-from calibrant._settings import checked_text
+from calibrant._input.validation import checked_text
+from calibrant.scorecards._table import NELSON
 
 __all__ = ["attributes", "prometheus_text"]
 

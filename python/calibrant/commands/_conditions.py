@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from calibrant._result import printable
-from calibrant._scorecard_table import NELSON, ROWS, number_text
+from calibrant.scorecards._table import NELSON, ROWS, number_text
 
 if TYPE_CHECKING:
-    from calibrant.comparison import Comparison
     from calibrant.scorecards import Scorecard
+    from calibrant.scorecards._comparison import Comparison
 
 __all__ = ["Condition", "condition_option", "fail_if", "failures", "of_card", "of_comparison"]
 

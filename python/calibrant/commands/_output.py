@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from calibrant._files import check_not_read_only, write_file
+from calibrant._runtime.atomic_file import check_not_read_only, write_file
 
 if TYPE_CHECKING:
     from calibrant.report import Report
@@ -78,7 +78,7 @@ def _files_of(inputs: Iterable[str]) -> Iterator[Path]:
 
 def _is_kind(path: Path, kind: str) -> bool:
     """Return whether a file begins as our reports do, or our states."""
-    from calibrant._state import is_state
+    from calibrant._accumulator.states import is_state
 
     if kind == "state":
         return is_state(path)

@@ -276,7 +276,7 @@ def merged(states: Sequence[str], load: Callable[[str], T]) -> T:
 
 
 def _is_state(name: str) -> bool:
-    from calibrant._evidence_bytes import MAGIC
+    from calibrant._accumulator.container import MAGIC
 
     path = Path(name)
     if not path.is_file():

@@ -19,7 +19,7 @@ from calibrant.commands._output import force_option
 from calibrant.commands._table import level_option, once, progress_bar, role_options, show_notes
 
 if TYPE_CHECKING:
-    from calibrant._settings import NanPolicy
+    from calibrant._input.validation import NanPolicy
     from calibrant.io import Scan
 
 __all__ = ["command"]
@@ -63,11 +63,11 @@ def command(
     calibrant compare old.parquet new.parquet -o comparison.html
     calibrant compare old.csv new.csv --fail-if 'new-old:log.low>0' --fail-if 'new:ece>0.1'
     """
+    from calibrant._input.validation import check_level
     from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
-    from calibrant.comparison import ComparisonSums, without_gaps
     from calibrant.evidence import Evidence
     from calibrant.io._pairs import side_by_side
-    from calibrant.scorecards import check_level
+    from calibrant.scorecards._comparison import ComparisonSums, without_gaps
 
     check_output(output, inputs=files, kind="report", force=force)
     scans = _scans(files, probs, roles)

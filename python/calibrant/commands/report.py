@@ -58,10 +58,10 @@ def command(
     calibrant report predictions.parquet -o report.html --group country
     calibrant report monday.state tuesday.state --title 'This week'
     """
+    from calibrant._input.validation import check_level
     from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
     from calibrant.evidence import EVERYTHING, Evidence
     from calibrant.report import Report
-    from calibrant.scorecards import check_level
 
     if demo == bool(files):
         raise click.UsageError("give files, or --demo")
@@ -71,11 +71,11 @@ def command(
     check_level(confidence_level)
     check_output(output, inputs=files, kind="report", force=force)
     if demo:
-        from calibrant import _demo
+        from calibrant.commands._demo import TITLE, overconfident
 
         refuse_reading_options("--demo reads none", "n_bins", "q_lim")
-        evidence = Evidence.of(_demo.overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
-        title = title or _demo.TITLE
+        evidence = Evidence.of(overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
+        title = title or TITLE
     else:
         evidence = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins, q_lim=q_lim)
     card = evidence.result(confidence_level) if conditions and evidence.scorecard.n else None

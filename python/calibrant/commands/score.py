@@ -50,11 +50,11 @@ def command(
     calibrant score prices.parquet --label price --low low_90 --high high_90
     calibrant score posterior.parquet --truth theta --draws samples
     """
-    from calibrant._verdict import calibration_verdict
+    from calibrant._input.validation import check_level
+    from calibrant.calibration._verdict import calibration_verdict
     from calibrant.commands._coverage import coverage_content, coverage_lines
     from calibrant.commands._output import check_output, echo_json, show_scorecard, write_file
     from calibrant.evidence import EVERYTHING
-    from calibrant.scorecards import check_level
 
     check_level(confidence_level)
     check_output(save_state, inputs=files, kind="state", force=force)

@@ -25,8 +25,8 @@ def inspect(file: str, *, confidence_level: float) -> None:
     \b
     calibrant state inspect week.state
     """
+    from calibrant._input.validation import check_level
     from calibrant.commands._output import echo_json
-    from calibrant.scorecards import check_level
     from calibrant.streaming import load
 
     check_level(confidence_level)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant import _inputs
+from calibrant._input.columns import read_labels
 
 __all__ = ["array", "as_double", "column", "finite", "numbers", "renamed", "same_length"]
 
@@ -18,7 +18,7 @@ def array(value: Any, name: str) -> NDArray[Any]:
     """Return any array-like as an ndarray; what a mask hides is refused, not used."""
     if type(value) is np.ndarray:
         return value
-    values = _inputs.read_labels(value, name)
+    values = read_labels(value, name)
     if values.dtype == object and any(isinstance(x, (np.ndarray, list)) for x in values.flat):
         raise TypeError(f"{name} must be an array of single values, found lists in it")
     return values

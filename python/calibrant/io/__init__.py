@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar
 
-from calibrant._groups import group_codes
-from calibrant._interval_bounds import Crossed, check_crossed
-from calibrant._settings import checked_callable, checked_choice, checked_flag
+from calibrant._input.groups import group_codes
+from calibrant._input.validation import checked_callable, checked_choice, checked_flag
+from calibrant.intervals._bounds import Crossed, check_crossed
 from calibrant.io._batches import Batch, Reading, choose_classes, count_missing
 from calibrant.io._draw_roles import DrawRoles
 from calibrant.io._interval_roles import IntervalRoles

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._labels import class_codes
+from calibrant._input.labels import class_codes
 from calibrant.io._draws import as_draws
 from calibrant.io._matrices import side_by_side
 from calibrant.io._parts import Columns, Source

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
-from calibrant._inputs import read_labels
+from calibrant._input.columns import read_labels
 from calibrant.io._arrow_files import batches_of, kinds_of
 from calibrant.io._numpy_files import array_kind, array_parts
 from calibrant.io._parts import Kind, Part, needs_pyarrow

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from calibrant._state import is_state
+from calibrant._accumulator.states import is_state
 from calibrant.io._arrow_files import (
     CsvFile,
     IpcFile,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant._assessment_bounds import AssessmentBounds
-from calibrant.assessment import Assessment, AssessmentBins, assess
+from calibrant.calibration._assessment import Assessment, AssessmentBins, assess
 from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
+from calibrant.score_table._assessment_bounds import AssessmentBounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

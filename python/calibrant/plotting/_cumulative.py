@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from calibrant import _core
-from calibrant._verdict import pvalue_text
-from calibrant._walks import CumulativeDifferences, cumulative_differences
+from calibrant.calibration._verdict import pvalue_text
+from calibrant.cumulative._curve import CumulativeDifferences, cumulative_differences
 from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from calibrant.decompositions import BrierDecomposition, CorpDecomposition, MurphyDecomposition
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
+from calibrant.scores._decompositions import (
+    BrierDecomposition,
+    CorpDecomposition,
+    MurphyDecomposition,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

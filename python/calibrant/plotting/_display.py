@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from calibrant._input.validation import checked_text
 from calibrant._result import printable
-from calibrant._settings import checked_text
 from calibrant.plotting._style import Palette, checked_axes, new_axes, palette_of
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from calibrant._scorecard_table import ROWS
 from calibrant.drift import Change, Drift, WindowsDrift
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
+from calibrant.scorecards._table import ROWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

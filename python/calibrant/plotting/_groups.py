@@ -6,10 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from calibrant._result import printable
-from calibrant._scorecard_table import ROWS
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 from calibrant.scorecards import Estimate, Scorecard
+from calibrant.scorecards._table import ROWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from calibrant._coverage_results import SizeGroups
-from calibrant._interval_summary import IntervalSummary
+from calibrant.intervals._coverage import SizeGroups
+from calibrant.intervals._summary import IntervalSummary
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 

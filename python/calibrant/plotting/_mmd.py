@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from calibrant._mmd_test import MMDTest
-from calibrant._verdict import pvalue_text
+from calibrant.calibration._verdict import pvalue_text
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
+from calibrant.samples._mmd_test import MMDTest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

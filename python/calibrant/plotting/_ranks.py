@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from calibrant._rank_results import RankCalibration, RankDimension
-from calibrant._verdict import pvalue_text
+from calibrant.calibration._verdict import pvalue_text
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
+from calibrant.ranks._results import RankCalibration, RankDimension
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

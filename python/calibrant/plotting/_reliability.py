@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from calibrant._bounds import ReliabilityBounds
 from calibrant.calibration import ReliabilityBins, reliability_bins
 from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
+from calibrant.score_table._bounds import ReliabilityBounds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

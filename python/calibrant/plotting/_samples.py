@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from calibrant._compare_samples import SampleComparison
-from calibrant._vendi import VendiProfile
-from calibrant._verdict import pvalue_text
+from calibrant.calibration._verdict import pvalue_text
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
+from calibrant.samples._comparison import SampleComparison
+from calibrant.samples._vendi import VendiProfile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from calibrant._set_results import SetSummary
+from calibrant.intervals._set_results import SetSummary
 from calibrant.plotting._display import Display
 from calibrant.plotting._style import Palette
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from calibrant._settings import checked_choice
+from calibrant._input.validation import checked_choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

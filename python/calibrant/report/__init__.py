@@ -5,7 +5,7 @@
 A report is a list of sections, each brought by its concept: see `SECTIONS`.
 """
 
-from calibrant._callable_module import make_callable
+from calibrant._runtime.callable_module import make_callable
 from calibrant.report._comparison import comparison, comparison_report
 from calibrant.report._in_memory import report
 from calibrant.report._report import SCHEMA, Report

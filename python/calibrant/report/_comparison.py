@@ -7,11 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant._labels import class_codes, scored_columns
-from calibrant._score_differences import SCORES
-from calibrant._scorecard_table import column_head
-from calibrant._settings import MultiClass, NanPolicy, check_nan_policy, checked_text
-from calibrant.comparison import Comparison, compare, outcome, without_gaps
+from calibrant._input.labels import class_codes, scored_columns
+from calibrant._input.validation import MultiClass, NanPolicy, check_nan_policy, checked_text
 from calibrant.evidence import Evidence
 from calibrant.plotting import (
     CumulativeDifferencesDisplay,
@@ -25,6 +22,9 @@ from calibrant.report._probability_sections import MOST_POINTS, RELIABILITY_BINS
 from calibrant.report._report import Report
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._verdict import Verdict
+from calibrant.scorecards._comparison import Comparison, compare, outcome, without_gaps
+from calibrant.scorecards._table import column_head
+from calibrant.scores._differences import SCORES
 
 __all__ = ["comparison", "comparison_report"]
 

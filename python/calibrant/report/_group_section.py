@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from calibrant._result import counted
-from calibrant._scorecard_table import column_head
 from calibrant.plotting import GroupsDisplay
 from calibrant.plotting._groups import by_worst
 from calibrant.report._probability_sections import estimate
@@ -13,6 +12,7 @@ from calibrant.report._section import Figure, Section, Table
 from calibrant.report._svg import WIDTH
 from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
+from calibrant.scorecards._table import column_head
 
 __all__ = ["groups"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from calibrant._labels import event_rows
-from calibrant._settings import MultiClass, NanPolicy, check_nan_policy
+from calibrant._input.labels import event_rows
+from calibrant._input.validation import MultiClass, NanPolicy, check_nan_policy
 from calibrant.evidence import EVERYTHING, Evidence
 from calibrant.report._report import Report
 from calibrant.roc import n_columns

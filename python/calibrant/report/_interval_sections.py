@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from calibrant._interval_summary import IntervalLevel
+from calibrant.intervals._summary import IntervalLevel
 from calibrant.plotting import IntervalCoverageDisplay, SizeGroupsDisplay
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._svg import WIDTH

@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._assessment_bounds import AssessmentBounds
-from calibrant._bounds import Bounds, TestBounds
-from calibrant._scorecard_table import NELSON, ROWS, hint, label
-from calibrant.assessment import Assessment
+from calibrant.calibration._assessment import Assessment
 from calibrant.plotting import (
     AssessmentDisplay,
     CumulativeDifferencesDisplay,
@@ -22,7 +19,10 @@ from calibrant.plotting import (
 from calibrant.plotting._reliability import consistency_margin
 from calibrant.report._section import Figure, Number, Section
 from calibrant.report._view import View
+from calibrant.score_table._assessment_bounds import AssessmentBounds
+from calibrant.score_table._bounds import Bounds, TestBounds
 from calibrant.scorecards import Scorecard
+from calibrant.scorecards._table import NELSON, ROWS, hint, label
 
 __all__ = ["assessment", "cumulative", "reliability", "roc", "scorecard", "spectrum"]
 

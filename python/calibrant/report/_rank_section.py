@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from calibrant._rank_results import RankCalibration, RankDimension
-from calibrant._verdict import pvalue_text
+from calibrant.calibration._verdict import pvalue_text
 from calibrant.plotting import RankCoverageDisplay, RankEcdfDisplay, RankHistogramDisplay
+from calibrant.ranks._results import RankCalibration, RankDimension
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._svg import WIDTH
 

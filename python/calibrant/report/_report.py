@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from calibrant import __version__
-from calibrant._files import checked_path, write_file
+from calibrant._input.validation import check_level, checked_text
 from calibrant._result import json_ready, printable
-from calibrant._settings import checked_text
+from calibrant._runtime.atomic_file import checked_path, write_file
 from calibrant.report._definitions import DEFINITIONS, Definition
 from calibrant.report._section import Section
 from calibrant.report._sections import SECTIONS
 from calibrant.report._svg import colour_variables, inline_svg
 from calibrant.report._verdict import Verdict, verdict_of
 from calibrant.report._view import View
-from calibrant.scorecards import check_level
 
 __all__ = ["SCHEMA", "Report"]
 

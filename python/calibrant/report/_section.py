@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from calibrant._result import json_ready
-from calibrant._scorecard_table import number_text
-from calibrant._verdict import pvalue_text
+from calibrant.calibration._verdict import pvalue_text
 from calibrant.plotting import Display
+from calibrant.scorecards._table import number_text
 
 __all__ = ["Figure", "Number", "Section", "Table"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._coverage_results import SizeGroup, SizeGroups
-from calibrant._set_results import SetSummary
+from calibrant.intervals._coverage import SizeGroup, SizeGroups
+from calibrant.intervals._set_results import SetSummary
 from calibrant.plotting import SetSizesDisplay
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._svg import WIDTH

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from calibrant._verdict import angle_text, pvalue_text
+from calibrant.calibration._verdict import angle_text, pvalue_text
 from calibrant.report._view import View
 from calibrant.scorecards import Scorecard
 

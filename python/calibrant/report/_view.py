@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from calibrant._assessment_bounds import AssessmentBounds
-from calibrant._bounds import TestBounds
-from calibrant._interval_summary import IntervalSummary
-from calibrant._rank_results import RankCalibration
-from calibrant._set_results import SetSummary
-from calibrant._verdict import CalibrationVerdict, calibration_verdict
+from calibrant.calibration._verdict import CalibrationVerdict, calibration_verdict
 from calibrant.evidence import sorted_keys
+from calibrant.intervals._set_results import SetSummary
+from calibrant.intervals._summary import IntervalSummary
+from calibrant.ranks._results import RankCalibration
+from calibrant.score_table._assessment_bounds import AssessmentBounds
+from calibrant.score_table._bounds import TestBounds
 from calibrant.scorecards import Scorecard
 
 __all__ = ["MOST_GROUPS", "View"]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._prediction_sets import class_sets
 from calibrant.compat._arrays import array, column, same_length
 from calibrant.compat.mapie._checks import check_number_of_bins
+from calibrant.intervals._sets import class_sets
 
 __all__ = [
     "classification_coverage_score",

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._coverage_hsic import mapie_hsic
 from calibrant.compat._arrays import array, as_double, column, finite, numbers, same_length
 from calibrant.compat._bins import order_statistics
 from calibrant.compat.mapie._checks import check_levels, check_number_of_bins, outcome_column
+from calibrant.intervals._hsic import mapie_hsic
 
 __all__ = [
     "coverage_width_based",

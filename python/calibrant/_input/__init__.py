@@ -1,0 +1,1 @@
+"""How arguments are read and validated, before the core gets them."""

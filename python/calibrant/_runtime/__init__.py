@@ -1,0 +1,1 @@
+"""What the package runs with: interpreter, signals, files, linear algebra."""

@@ -1,0 +1,7 @@
+"""One accumulator for each key; public in `calibrant.streaming`."""
+
+__all__: list[str] = []
+
+
+def __dir__() -> list[str]:
+    return __all__
