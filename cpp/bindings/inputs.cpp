@@ -101,7 +101,7 @@ py::object resolve(py::handle value, const char* name) {
     const py::object& function =
         storage
             .call_once_and_store_result(
-                [] { return py::object(py::module_::import("calibrant._input.columns").attr("resolve")); })
+                [] { return py::object(py::module_::import("calibrant._input").attr("resolve")); })
             .get_stored();
     return function(value, name);
 }

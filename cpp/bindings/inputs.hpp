@@ -1,7 +1,7 @@
 // From a Python argument to a Column, without a copy wherever there is a way.
 //
 // An exact np.ndarray is read here, in well under a microsecond. Everything else is
-// first turned by calibrant._input.columns into an ndarray or into Arrow's C structs.
+// first turned by calibrant._input into an ndarray or into Arrow's C structs.
 #pragma once
 
 #include <pybind11/numpy.h>

@@ -17,7 +17,10 @@ import reference
 import strategies
 from calibrant import assess, streaming
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* bins are too many for .* rows")
+pytestmark = [
+    pytest.mark.threads,
+    pytest.mark.filterwarnings("ignore:.* bins are too many for .* rows"),
+]
 
 SOURCES = ("bins", "bayes", "isotonic", "knn", "kernel")
 HALVES = [0.0, 0.5, 1.0]

@@ -16,6 +16,8 @@ import reference
 import strategies
 from calibrant import _core, streaming
 
+pytestmark = pytest.mark.threads
+
 N_BINS = st.integers(1, 12)
 STRATEGIES = ("uniform", "quantile")
 #: Scores as classifiers give them: ties, clusters near 0, saturated, a single value.

@@ -13,7 +13,7 @@ import calibrant
 import strategies
 from calibrant import set_num_threads, smooth_calibration_error
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("runtime_restored")]
 
 SCALES = ("unit", "logit")
 

@@ -98,6 +98,7 @@ def same(found, expected) -> bool:
     return True
 
 
+@pytest.mark.gil
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.filterwarnings("ignore")
 def test_refused_or_as_the_peer_has_it(name):

@@ -250,6 +250,7 @@ def test_examples_of_the_peers_documentation(peer, name, function):
     assert called or name not in function.__doc__.split("Examples")[-1]
 
 
+@pytest.mark.gil
 def test_names_and_signatures_are_the_peers():
     for pairs in compat._patch._PAIRS.values():
         for ours, theirs in pairs:

@@ -258,6 +258,7 @@ FUNCTIONS = ["brier_score_loss", "log_loss", "calibration_curve", "roc_auc_score
              "d2_brier_score", "d2_log_loss_score"]  # fmt: skip
 
 
+@pytest.mark.gil
 @pytest.mark.parametrize(
     ("name", "case"),
     [(name, case) for name in FUNCTIONS for case in BAD],

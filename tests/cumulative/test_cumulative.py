@@ -21,6 +21,8 @@ from calibrant._core import _testing
 from calibrant.streaming import Spiegelhalter
 from forged_states import MINUS_ONE, NONE, ONE, every_word_forged
 
+pytestmark = pytest.mark.kernels
+
 ALTERNATIVES = ("two-sided", "greater", "less")
 FINE = Fraction(1, 2**28)  # below it, terms are not rounded to the grid
 

@@ -17,6 +17,8 @@ from calibrant import _core, cumulative_differences, ks_test, kuiper_test
 from calibrant.streaming import ScoreTable
 from score_cells import of_whole_cells
 
+pytestmark = pytest.mark.threads
+
 TESTS = {"ks": ks_test, "kuiper": kuiper_test}
 each_test = pytest.mark.parametrize("name", TESTS)
 

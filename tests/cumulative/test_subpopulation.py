@@ -14,6 +14,8 @@ import reference
 import strategies
 from calibrant import cumulative_differences, cumulative_tests, ks_test, kuiper_test
 
+pytestmark = pytest.mark.threads
+
 
 def both(*args, **kwargs):
     found = cumulative_tests(*args, **kwargs)

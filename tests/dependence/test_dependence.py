@@ -15,7 +15,7 @@ from calibrant._core import _testing
 from calibrant.config import config
 from calibrant.dependence import hsic, hsic_test
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.threads, pytest.mark.usefixtures("runtime_restored")]
 
 KERNELS = ["gaussian", "laplace"]
 

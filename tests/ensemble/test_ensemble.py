@@ -22,7 +22,7 @@ from calibrant import ensemble_confidence, ensemble_votes, set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.threads, pytest.mark.usefixtures("runtime_restored")]
 
 INF, NAN = math.inf, math.nan
 

@@ -27,7 +27,7 @@ from calibrant.ensemble_scores import (
 )
 from ensemble_reference import crps_by_definition, share_of
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.threads, pytest.mark.usefixtures("runtime_restored")]
 
 ESTIMATORS = ["standard", "fair", 0.25]
 

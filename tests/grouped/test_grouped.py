@@ -17,6 +17,8 @@ from calibrant.grouped import _accumulators as accumulators
 from calibrant.streaming import Grouped, Scores
 from strategies import nasty_table, tables
 
+pytestmark = [pytest.mark.kernels, pytest.mark.threads]
+
 FACTORIES = {
     "scores": functools.partial(Scores, q_lim=0.01),
     "risk profile": functools.partial(streaming.RiskProfile, powers=[2.0]),

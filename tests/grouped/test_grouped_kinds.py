@@ -14,6 +14,8 @@ from calibrant import _core, streaming
 from calibrant.streaming import Grouped
 from strategies import nasty_table
 
+pytestmark = [pytest.mark.kernels, pytest.mark.threads]
+
 
 def event_rows(n, seed=0, **_):
     y, p = nasty_table(n, seed=seed)

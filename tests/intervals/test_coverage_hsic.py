@@ -18,7 +18,7 @@ from calibrant.intervals._hsic import mapie_hsic
 RATIOS = [1e-3, 1e-2, 0.1, 0.5, 1.0, 3.0, 10.0, 100.0, 1e3]
 
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("runtime_restored")]
 
 
 def reference(width, covered, h, g):

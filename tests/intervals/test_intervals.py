@@ -17,6 +17,8 @@ from calibrant import set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
 
+pytestmark = [pytest.mark.kernels, pytest.mark.threads]
+
 LEVELS = (0.5, 0.8, 0.95)
 
 bounds = st.sampled_from((0.0, -0.0, 1.0, -1.0, 2.0**-1074, 1e-300, 1e300, 0.1)) | st.floats(-9, 9)

@@ -32,6 +32,8 @@ from elementary_points import (
 )
 from reference import exact as exact_value, ulp
 
+pytestmark = pytest.mark.kernels
+
 
 @pytest.fixture(autouse=True)
 def two_hundred_bits():

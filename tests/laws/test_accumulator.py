@@ -18,6 +18,8 @@ from calibrant._accumulator.base import Accumulator
 from calibrant._core import _testing
 from row_counter import Rows
 
+pytestmark = pytest.mark.kernels
+
 
 class Other(Rows):
     """Another class around the same state."""

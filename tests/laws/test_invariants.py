@@ -26,7 +26,12 @@ from calibrant._core import _testing
 from calibrant.config import config
 from score_cells import of_whole_cells
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [
+    pytest.mark.kernels,
+    pytest.mark.threads,
+    pytest.mark.build,
+    pytest.mark.usefixtures("runtime_restored"),
+]
 
 Rows = dict[str, np.ndarray]
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.memory
+
 SETUP = """
 import re
 import numpy as np

@@ -20,6 +20,8 @@ from bad_input_rows import ACCUMULATORS, EVENTS, filled
 from calibrant import streaming
 from calibrant.compat.torchmetrics import Metric
 
+pytestmark = pytest.mark.build
+
 kinds = pytest.mark.parametrize("name", ACCUMULATORS)
 mergeable = pytest.mark.parametrize(
     "name", [name for name in ACCUMULATORS if hasattr(filled(name), "merge")]

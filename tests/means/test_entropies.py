@@ -19,6 +19,8 @@ from calibrant import (
     tsallis_entropy,
 )
 
+pytestmark = pytest.mark.kernels
+
 INF = math.inf
 
 

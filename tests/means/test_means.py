@@ -26,6 +26,8 @@ from calibrant import (
     streaming,
 )
 
+pytestmark = pytest.mark.kernels
+
 BAR = (1.0, 0.0, -2 / 3, 2.0, -1.0, 0.5)
 INF = math.inf
 

@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, assume, example, given, settings, strategies
 
 from calibrant._core import _testing
 
+pytestmark = [pytest.mark.kernels, pytest.mark.build]
+
 ExactSum, FixedSum = _testing.ExactSum, _testing.FixedSum58
 
 EXACT_SUM_KIND = 1

@@ -22,7 +22,7 @@ from calibrant import (
 )
 from law_reference import BORDERS, folded_normal, log_of, normal, points, span, sup
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("runtime_restored")]
 
 DIGITS = 60
 BOUND = 1e-15  # promised; measured: 2.3e-16

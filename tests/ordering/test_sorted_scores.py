@@ -10,6 +10,8 @@ from hypothesis import given, strategies as st
 
 from calibrant import _core
 
+pytestmark = pytest.mark.threads
+
 SCORES = st.sampled_from([0.0, -0.0, 0.5, 1.0, 5e-324, 2.0**-28, 0.1]) | st.floats(0, 1)
 WEIGHTS = st.sampled_from([0.0, 1.0, 3.0, 0.1, 2.0**60, 1e-5]) | st.floats(0.001, 1000)
 ROWS = st.lists(st.tuples(st.integers(0, 1), SCORES, WEIGHTS), max_size=200)

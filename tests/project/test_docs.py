@@ -81,7 +81,15 @@ def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         check(example)
 
 
-@pytest.mark.parametrize("page", RUN, ids=names_of(RUN))
+def marks_of(page: Path) -> list[pytest.MarkDecorator]:
+    """Of DuckDB and polars there is nothing for Python without a GIL."""
+    imports = re.search(r"^>>> import .*(?:duckdb|polars)", page.read_text("utf-8"), re.MULTILINE)
+    return [pytest.mark.gil] if imports else []
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=marks_of(page)) for page in RUN], ids=names_of(RUN)
+)
 def test_pages(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page are run in order, in one namespace, in an empty folder."""
     monkeypatch.chdir(tmp_path)

@@ -16,6 +16,8 @@ import pytest
 
 import calibrant
 
+pytestmark = [pytest.mark.threads, pytest.mark.build]
+
 #: What the package itself needs.
 SUPPORT = {
     "calibrant", "calibrant._core", "calibrant._core._testing", "calibrant._runtime",

@@ -31,7 +31,7 @@ from roc_reference import (
     won,
 )
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.threads, pytest.mark.usefixtures("runtime_restored")]
 
 HALF_ULP = 2.0**-53  # relative, but for the one place in 2^40 that two roundings may cost
 

@@ -13,6 +13,8 @@ import calibrant
 from calibrant._core import _testing
 from calibrant.config import config
 
+pytestmark = pytest.mark.build
+
 ISAS = ["baseline", "avx2", "avx512"]
 
 

@@ -18,6 +18,8 @@ from calibrant import set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
 
+pytestmark = [pytest.mark.threads, pytest.mark.build]
+
 WORKERS = [1, 2, 4, 7]
 
 needs_openmp = pytest.mark.skipif(config()["openmp"] is None, reason="built without OpenMP")

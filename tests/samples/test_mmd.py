@@ -17,7 +17,7 @@ from calibrant import median_bandwidth, mmd, mmd_test, set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
 
-pytestmark = pytest.mark.usefixtures("runtime_restored")
+pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("runtime_restored")]
 
 KERNELS = ["gaussian", "laplace", "polynomial"]
 X, Y = [0.0, 1.0, 2.0], [1.0, 3.0, 4.0]

@@ -19,6 +19,8 @@ from calibrant import _core, streaming
 from calibrant._core import _testing
 from score_cells import MOST_LISTED, of_whole_cells
 
+pytestmark = pytest.mark.kernels
+
 TOP = _core.n_score_cells - 1
 NORMS = (1, 2, "max")
 STRATEGIES = ("quantile", "uniform")
@@ -359,6 +361,7 @@ print(peak() - before, len(table.to_bytes()))
 """
 
 
+@pytest.mark.memory
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
 def test_memory_is_constant():
     run = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True)

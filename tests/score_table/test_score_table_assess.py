@@ -17,6 +17,8 @@ import strategies
 from calibrant import streaming
 from calibrant.calibration._assessment import number_of_bins
 
+pytestmark = pytest.mark.kernels
+
 NAMES = ("decisiveness", "accuracy", "robustness")
 
 

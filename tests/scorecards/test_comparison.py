@@ -17,6 +17,8 @@ from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same
 from comparison_reference import by_definition, judged
 
+pytestmark = pytest.mark.kernels
+
 
 def two_models(n, n_classes=None, seed=5):
     rng = np.random.default_rng(seed)

@@ -25,6 +25,8 @@ from calibrant.scorecards._table import ROWS
 from cards import binary, check_stream, classes
 from score_cells import of_whole_cells
 
+pytestmark = pytest.mark.kernels
+
 # The same bits as the functions for one number
 
 

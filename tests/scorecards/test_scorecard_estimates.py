@@ -16,6 +16,8 @@ from calibrant import scorecard, streaming
 from calibrant.scorecards._table import ROWS
 from cards import binary, classes
 
+pytestmark = pytest.mark.kernels
+
 Z = NormalDist().inv_cdf(0.975)
 
 

@@ -11,6 +11,8 @@ import strategies
 from calibrant import Estimate, scorecard
 from cards import binary
 
+pytestmark = pytest.mark.kernels
+
 
 def same(card, other):
     return {**card.to_dict(), "groups": []} == {**other.to_dict(), "groups": []}

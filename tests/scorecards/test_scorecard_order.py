@@ -9,6 +9,8 @@ import calibrant
 from calibrant import scorecard, streaming
 from cards import binary, check_stream
 
+pytestmark = pytest.mark.kernels
+
 ORDERED = ("ks", "ks_pvalue", "kuiper", "kuiper_pvalue", "auc")
 
 NASTY = {

@@ -32,6 +32,8 @@ from calibrant._core import _testing
 from calibrant.streaming import Scores, Windowed
 from forged_states import MINUS_ONE, NONE, ONE, every_word_forged
 
+pytestmark = [pytest.mark.kernels, pytest.mark.build]
+
 # The worked examples: (y_true, y_proba), Brier score, Brier skill score.
 EXAMPLES = {
     "three values": (

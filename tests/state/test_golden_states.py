@@ -24,6 +24,8 @@ from calibrant import streaming
 from calibrant.evidence import Evidence
 from calibrant.sequential import SequentialCalibrationTest
 
+pytestmark = [pytest.mark.kernels, pytest.mark.build]
+
 STATES = Path(__file__).parent
 CLASSES = ("ant", "bee", "cat")
 MAKERS = {
