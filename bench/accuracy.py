@@ -1,7 +1,8 @@
 """Measure every statistic against many digits: a table of errors in ulp, and a picture.
 
     python bench/accuracy.py                    prints the table
-    python bench/accuracy.py docs/accuracy.md   puts it there, and images/accuracy.svg beside it
+    python bench/accuracy.py docs/reference/accuracy.md
+        writes it into that page, and the picture into docs/images/accuracy.svg
 
 Rows, inputs and truths are those of tests/accuracy_cases. It takes some minutes and needs
 pip install ".[test]".
@@ -112,7 +113,7 @@ def main() -> None:
         before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         after = rest.partition(END)[2] if END in rest else rest
         page.write_text(f"{before}{BEGIN}\n\n{tables(results)}\n\n{END}{after}", encoding="utf-8")
-        draw(results, page.parent / "images" / "accuracy.svg")
+        draw(results, page.parents[1] / "images" / "accuracy.svg")
     if not all(found.met for found in results):
         sys.exit("not all promises are met")
 

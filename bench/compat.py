@@ -3,7 +3,7 @@
     python -m bench.compat                  prints the table
     python -m bench.compat --one-thread     of one thread, in processor time
 
-`python -m bench` puts it into docs/drop-in.md.
+`python -m bench` puts it into docs/guide/compat.md.
 
 Each function at 10^3 and 10^6 rows; `hsic`, for which MAPIE needs n x n numbers, at 10^3 and 3,000.
 The worst slab, for which MAPIE takes quadratic time, is at 100 and 1,000 rows and 100 directions,

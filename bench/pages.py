@@ -27,7 +27,7 @@ def put(page: Path, markers: tuple[str, str], text: str) -> None:
 
 
 def performance(results: Results, pictures: list[str]) -> str:
-    shown = {name: f"![{PLOTS[name][1]}](images/{name}.svg)" for name in pictures}
+    shown = {name: f"![{PLOTS[name][1]}](../images/{name}.svg)" for name in pictures}
     parts = [
         tables.machine(results),
         "### Where it loses",
@@ -69,11 +69,11 @@ def speed(results: Results) -> str:
 def write(results: Results, root: Path) -> list[Path]:
     """Write the pages and pictures under a folder, and return what was written."""
     pictures = draw(results, root / "docs/images")
-    put(root / "docs/performance.md", PERFORMANCE, performance(results, pictures))
+    put(root / "docs/reference/performance.md", PERFORMANCE, performance(results, pictures))
     put(root / "README.md", SPEED, speed(results))
-    written = [root / "docs/performance.md", root / "README.md"]
+    written = [root / "docs/reference/performance.md", root / "README.md"]
     drop_in = results.probes.get("drop-in", {})
     if drop_in and "failed" not in drop_in:
-        put(root / "docs/drop-in.md", DROP_IN, compat_table.table(drop_in))
-        written.append(root / "docs/drop-in.md")
+        put(root / "docs/guide/compat.md", DROP_IN, compat_table.table(drop_in))
+        written.append(root / "docs/guide/compat.md")
     return written + [root / f"docs/images/{name}.svg" for name in pictures]

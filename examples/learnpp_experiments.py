@@ -3,7 +3,7 @@
 Muhlbaier, Topalis and Polikar (2005) train Learn++ on Gaussian classes, whose posterior
 probability is known, and say that the squared error of its confidence falls with every member.
 This script repeats their experiments, prints a table and draws learnpp_experiments.png: the error
-dips after a few members and then rises again. docs/reproductions.md tells more.
+dips after a few members and then rises again. docs/reference/reproductions.md tells more.
 
 Needs pip install ".[sklearn,plot]", and about a minute for the paper's 20 repeats.
 """
@@ -105,7 +105,8 @@ def repeated(experiment, repeats):
     }
 
 
-# Of the same protocol, computed with other code: the errors of the softmax (docs/reproductions.md).
+# Errors of the softmax under the same protocol, computed with other code
+# (docs/reference/reproductions.md).
 EXPECTED = {1: (0.020, 0.025), 2: (0.030, 0.038), 3: (0.027, 0.036)}
 
 

@@ -29,7 +29,8 @@ def score(share):
 
 def main():
     total = RiskProfile(q_lim=0.001)
-    # "spawn" starts clean processes; "fork" works too, on one thread each (docs/streaming.md).
+    # "spawn" starts clean processes; "fork" works too, on one thread each
+    # (docs/production/streaming.md).
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         for state in pool.imap_unordered(score, range(SHARES)):  # in the order they finish
             total.merge(RiskProfile.from_bytes(state))

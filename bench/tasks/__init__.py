@@ -1,35 +1,33 @@
-"""All tasks, one file for each concept."""
+"""All tasks, one file for each room."""
 
 from __future__ import annotations
 
 from bench.task import Task
 from bench.tasks import (
-    assessment,
     calibration,
     cumulative,
-    decompositions,
     dependence,
+    drift,
     ensemble,
     ensemble_scores,
     grouped,
     intervals,
     means,
-    mmd,
-    rank_calibration,
     ranks,
     roc,
     samples,
-    scorecard,
+    score_table,
+    scorecards,
     scores,
-    streams,
+    windows,
 )
 
-CONCEPTS = (
-    scorecard, assessment, scores, means, decompositions, calibration, cumulative, roc, intervals,
-    dependence, ranks, rank_calibration, ensemble_scores, mmd, samples, ensemble, grouped, streams,
+ROOMS = (
+    scorecards, scores, means, calibration, cumulative, roc, intervals, dependence, ranks,
+    ensemble_scores, samples, ensemble, score_table, grouped, windows, drift,
 )  # fmt: skip
 
-TASKS: tuple[Task, ...] = tuple(task for concept in CONCEPTS for task in concept.TASKS)
+TASKS: tuple[Task, ...] = tuple(task for room in ROOMS for task in room.TASKS)
 
 
 def find(name: str) -> Task:

@@ -1,10 +1,12 @@
-"""Binned and smooth calibration errors beside MAPIE, netcal, torchmetrics and relplot."""
+"""Calibration errors beside MAPIE, netcal, torchmetrics, relplot; assess beside one sort."""
 
 from __future__ import annotations
 
+import numpy as np
+
 import calibrant
+from bench.predictions import binary, ten_classes
 from bench.task import TO_1E6, TO_1E8, Peer, Task
-from bench.tasks.predictions import binary, ten_classes
 from calibrant.compat.mapie import calibration as as_mapie
 
 
@@ -67,6 +69,26 @@ def torchmetrics(call):
     return Peer("torchmetrics", call, needs=needs, rtol=0, atol=1e-5, answer=float)
 
 
+SORT = Peer("np.sort of the scores", lambda y, p: np.sort(p), yardstick=True)  # noqa: ARG005
+
+
+def is_calibrated(data, found):
+    """The labels were drawn with these probabilities: 45 degrees, but for chance."""
+    np.testing.assert_allclose(found.angle, 45.0, rtol=0, atol=4 * found.tolerance)
+    np.testing.assert_equal(found.n, len(data[0]))
+
+
+def by_source(source):
+    return Task(
+        f"assess, {source}",
+        binary,
+        lambda y, p: calibrant.assess(y, p, n_bins=100, source=source),
+        (SORT,),
+        check=is_calibrated,
+        sizes=TO_1E6,
+    )
+
+
 TASKS = (
     Task(
         "ECE, 50 bins of equal width",
@@ -109,4 +131,13 @@ TASKS = (
             ),
         ),
     ),
+    Task(
+        "assess, 100 bins",
+        binary,
+        lambda y, p: calibrant.assess(y, p, n_bins=100),
+        (SORT,),
+        check=is_calibrated,
+        sizes=TO_1E8,
+    ),
+    *(by_source(source) for source in ("isotonic", "knn", "kernel")),
 )  # fmt: skip

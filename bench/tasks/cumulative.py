@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import calibrant
+from bench.predictions import binary
 from bench.task import TO_1E6, TO_1E8, Peer, Task
-from bench.tasks.predictions import binary
 from calibrant import _core
 
 MAPIE = "mapie.metrics.calibration"

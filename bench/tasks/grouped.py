@@ -9,8 +9,8 @@ import functools
 
 import numpy as np
 
+from bench.predictions import binary
 from bench.task import Peer, Task
-from bench.tasks.predictions import binary
 from calibrant.streaming import (
     Assessment,
     Grouped,

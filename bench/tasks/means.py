@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 import calibrant
+from bench.predictions import binary
 from bench.task import TO_1E8, Peer, Task
-from bench.tasks.predictions import binary
 
 
 def with_truth(n, dtype="float64"):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 import calibrant
+from bench.predictions import binary, weighted
 from bench.task import TO_1E6, TO_1E8, Peer, Task
-from bench.tasks.predictions import binary, weighted
 
 SKLEARN = "sklearn.metrics"
 

@@ -1,4 +1,4 @@
-"""Sample sets beside prdc, vendi-score and SciPy's root of a matrix."""
+"""Sample sets beside prdc, vendi-score, SciPy's root of a matrix, and NumPy's MMD by BLAS."""
 
 from __future__ import annotations
 
@@ -43,6 +43,37 @@ def moments(rows):
     state = streaming.Moments(rows.shape[1])
     state.update(rows)
     return state.result()
+
+
+BANDWIDTH = 8.0
+
+
+def vectors(n, d=64):
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(n, d)), rng.normal(0.05, size=(n, d))
+
+
+def columns(n):
+    rng = np.random.default_rng(1)
+    return rng.normal(size=n), rng.normal(0.01, size=n)
+
+
+def numpy_mmd(x, y, h=BANDWIDTH):
+    """Whole matrices, worked on in place."""
+
+    def mean(a, b):
+        k = a @ b.T
+        k *= -2.0
+        k += (a * a).sum(1)[:, None]
+        k += (b * b).sum(1)
+        k *= -0.5 / h**2
+        return np.exp(k, out=k).mean()
+
+    return mean(x, x) + mean(y, y) - 2 * mean(x, y)
+
+
+def our_mmd(x, y):
+    return calibrant.mmd(x, y, bandwidth=BANDWIDTH)
 
 
 TASKS = (
@@ -108,5 +139,36 @@ TASKS = (
         (Peer("vendi-score", vendi, needs="vendi_score.vendi"),),
         sizes=(10**3, 10**4, 10**5),
         limit=10**6,
+    ),
+    Task(
+        "mmd, 64 dimensions",
+        vectors,
+        our_mmd,
+        (Peer("NumPy, by BLAS", numpy_mmd, rtol=0, atol=1e-12),),
+        sizes=(10**3, 10**4),
+        limit=10**5,
+    ),
+    Task(
+        "mmd_test, 1,000 permutations",
+        vectors,
+        lambda x, y: calibrant.mmd_test(x, y, bandwidth=BANDWIDTH),
+        (Peer("one mmd", our_mmd, yardstick=True),),
+        answer=lambda found: found.statistic,
+        check=lambda data, statistic: np.testing.assert_equal(statistic, our_mmd(*data)),
+        sizes=(10**3, 10**4),
+        limit=10**4,
+    ),
+    Task(
+        "mmd of numbers",
+        columns,
+        lambda x, y: calibrant.mmd(x, y, bandwidth=1.0),
+        (
+            Peer(
+                "NumPy, by BLAS", lambda x, y: numpy_mmd(x[:, None], y[:, None], 1.0),
+                rtol=0, atol=1e-12,
+            ),
+        ),
+        sizes=(10**3, 4000, 10**5, 10**6),
+        limit=10**7,
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Proper scores beside scikit-learn, and beside the least NumPy that could be written.
+"""Proper scores and the parts of the Brier score, beside scikit-learn and NumPy.
 
 scikit-learn also finds out which labels there are; NumPy checks nothing.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 import calibrant
+from bench.predictions import binary, ten_classes, weighted
 from bench.task import TO_1E6, TO_1E8, Peer, Task
-from bench.tasks.predictions import binary, ten_classes, weighted
 
 
 def sklearn_brier(y, p, weight=None):
@@ -26,6 +26,29 @@ def sklearn_log(y, p):
 
 def sklearn(call, **more):
     return Peer("scikit-learn", call, needs="sklearn.metrics", **more)
+
+
+def numpy_murphy(y, p, n_bins=15):
+    """REL, RES, UNC; the within-bin terms would cost two passes more and are left out."""
+    bins = np.minimum((p * n_bins).astype(np.int64), n_bins - 1)
+    count = np.bincount(bins, minlength=n_bins)
+    hits = np.bincount(bins, y, minlength=n_bins)
+    scores = np.bincount(bins, p, minlength=n_bins)
+    base_rate = y.mean()
+    filled = count > 0
+    count, hits, scores = count[filled], hits[filled], scores[filled]
+    reliability = np.sum((scores - hits) ** 2 / count) / len(y)
+    resolution = np.sum(count * (hits / count - base_rate) ** 2) / len(y)
+    return reliability, resolution, base_rate * (1 - base_rate)
+
+
+def sklearn_corp(y, p):
+    from sklearn.isotonic import IsotonicRegression
+    from sklearn.metrics import brier_score_loss as brier
+
+    fit = IsotonicRegression(y_min=0, y_max=1).fit(p, y).predict(p)
+    fitted, base = brier(y, fit), np.mean(y) * (1 - np.mean(y))
+    return brier(y, p) - fitted, base - fitted, base
 
 
 TASKS = (
@@ -70,5 +93,19 @@ TASKS = (
         (sklearn(sklearn_log),),
         sizes=TO_1E6,
         limit=10**7,
+    ),
+    Task(
+        "brier_decomposition, Murphy",
+        binary,
+        calibrant.brier_decomposition,
+        (Peer("NumPy", numpy_murphy, rtol=0, atol=1e-9),),
+        answer=lambda parts: (parts.reliability, parts.resolution, parts.uncertainty),
+    ),
+    Task(
+        "brier_decomposition, CORP",
+        binary,
+        lambda y, p: calibrant.brier_decomposition(y, p, method="corp"),
+        (Peer("scikit-learn", sklearn_corp, needs="sklearn.isotonic", rtol=0, atol=1e-9),),
+        answer=lambda parts: (parts.miscalibration, parts.discrimination, parts.uncertainty),
     ),
 )

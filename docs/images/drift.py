@@ -1,4 +1,4 @@
-"""Draw drift.png of docs/drift.md: needs pip install ".[plot]"."""
+"""Draw drift.png of docs/production/drift.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

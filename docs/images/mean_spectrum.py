@@ -1,4 +1,4 @@
-"""Draw mean_spectrum.png of docs/means.md: needs pip install ".[plot]"."""
+"""Draw mean_spectrum.png of docs/guide/means.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw mmd.png of docs/mmd.md: needs pip install ".[plot]"."""
+"""Draw mmd.png of docs/guide/mmd.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Draw plotting.png of docs/plotting.md: needs pip install ".[plot]"."""
+"""Draw plotting.png of docs/guide/plotting.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

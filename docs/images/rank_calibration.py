@@ -1,4 +1,4 @@
-"""Draw rank_calibration.png of docs/rank-calibration.md: needs pip install ".[plot]"."""
+"""Draw rank_calibration.png of docs/guide/rank-calibration.md: needs pip install ".[plot]"."""
 
 from pathlib import Path
 

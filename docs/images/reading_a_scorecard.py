@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/reading-a-scorecard.md: needs pip install ".[plot]"."""
+"""Draw the pictures of docs/start/reading-a-scorecard.md: needs pip install ".[plot]"."""
 
 import warnings
 from pathlib import Path

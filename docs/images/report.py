@@ -1,4 +1,4 @@
-"""Take report.png of README.md and docs/report.md.
+"""Take report.png of README.md and docs/guide/report.md.
 
 Needs pip install ".[report]", and chromium.
 """

@@ -1,4 +1,4 @@
-"""Where the drop-in layers do not do what the peer does: docs/differences.md has the list."""
+"""Where the drop-in layers differ from the peer: docs/reference/differences.md has the list."""
 
 from fractions import Fraction
 

@@ -623,7 +623,7 @@ def test_power(fault, frequency):
 
 
 def test_events_of_probability_zero():
-    """Each multiplies the best bet by 3/2, as docs/drift.md says: 14 of them are an alarm."""
+    """Each multiplies the best bet by 3/2 (docs/production/drift.md): 14 of them are an alarm."""
     test = SequentialCalibrationTest(alpha=0.05)
     for _ in range(20):
         test.update([1], [0.0])

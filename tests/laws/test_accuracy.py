@@ -1,4 +1,4 @@
-"""The promises of docs/accuracy.md, on a few cases of each row; bench/accuracy.py runs all."""
+"""The bounds of docs/reference/accuracy.md on a few cases of each; bench/accuracy.py runs all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import accuracy_cases
 from accuracy_cases.public import NOT_MEASURED, public_names
 
 ROWS = accuracy_cases.rows()
-PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "accuracy.md"
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)

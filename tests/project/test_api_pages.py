@@ -20,7 +20,7 @@ SHOWN = [
 
 
 def is_public(module: str) -> bool:
-    """Commands are for the shell: docs/command-line.md describes them."""
+    """Commands are for the shell: docs/guide/commands.md describes them."""
     parts = module.split(".")
     return not any(part.startswith("_") for part in parts) and parts[1] not in ("cli", "commands")
 
@@ -80,8 +80,20 @@ def test_every_page_is_in_the_navigation() -> None:
     assert sorted(name for name in listed if not name.startswith("source/")) == PAGES
 
 
-@pytest.mark.parametrize("folder", ["", "api", "examples"])
-def test_every_page_is_in_the_map_of_its_folder(folder: str) -> None:
-    text = (DOCS / folder / "index.md").read_text(encoding="utf-8")
-    pages = {page.name for page in (DOCS / folder).glob("*.md")} - {"index.md"}
-    assert pages <= set(re.findall(r"\]\(([\w-]+\.md)\)", text))
+@pytest.mark.parametrize("index", [page for page in PAGES if page.endswith("index.md")])
+def test_every_page_is_in_the_index_above_it(index: str) -> None:
+    """An index lists the pages of its folder and of those folders that have none."""
+    text = (DOCS / index).read_text(encoding="utf-8")
+    listed = {(DOCS / index).parent / name for name in re.findall(r"\]\(([\w/-]+\.md)\)", text)}
+    below = {DOCS / page for page in PAGES if nearest_index(page) == index}
+    assert below
+    assert below <= listed
+
+
+def nearest_index(page: str) -> str:
+    """The first ``index.md`` above a page; that of a folder is below that of its parent."""
+    for folder in (DOCS / page).relative_to(DOCS).parents:
+        index = (folder / "index.md").as_posix()
+        if index in PAGES and index != page:
+            return index
+    return ""

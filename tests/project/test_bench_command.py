@@ -65,7 +65,7 @@ def test_what_was_not_measured_is_an_empty_cell():
 
 def test_losses_come_first(checked):
     _, folder = checked
-    page = (folder / "docs/performance.md").read_text(encoding="utf-8")
+    page = (folder / "docs/reference/performance.md").read_text(encoding="utf-8")
     titles = ["### Where it loses", "### Bars", "### Beside the peers"]
     places = [page.index(title) for title in titles]
     assert places == sorted(places)
@@ -75,7 +75,7 @@ def test_losses_come_first(checked):
 
 def test_redrawn_from_the_results(checked):
     _, folder = checked
-    pages = ["docs/performance.md", "README.md", "docs/images/performance_ratio.svg"]
+    pages = ["docs/reference/performance.md", "README.md", "docs/images/performance_ratio.svg"]
     before = [(folder / page).read_bytes() for page in pages]
     done = run("--redraw", out=folder)
     assert done.returncode == 0, done.stderr

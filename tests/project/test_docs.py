@@ -37,14 +37,14 @@ LANGUAGES = {"python", "sh", "console", "cpp", "cmake", "text", "json"}
 NOT_RUN = {
     "CONTRIBUTING.md": 3,
     "README.md": 1,
-    "docs/distributed.md": 3,
-    "docs/drop-in.md": 2,
-    "docs/embedding-cpp.md": 2,
-    "docs/get-started.md": 1,
-    "docs/hardening.md": 1,
-    "docs/performance.md": 1,
-    "docs/plotting.md": 1,
-    "docs/report.md": 1,
+    "docs/production/distributed.md": 3,
+    "docs/guide/compat.md": 2,
+    "docs/production/embedding-cpp.md": 2,
+    "docs/start/get-started.md": 1,
+    "docs/reference/hardening.md": 1,
+    "docs/reference/performance.md": 1,
+    "docs/guide/plotting.md": 1,
+    "docs/guide/report.md": 1,
 }
 
 

@@ -55,7 +55,7 @@ def even_moments(a, b, name):
 
 
 def judged(y, p, q, weights, level):
-    """The p-value and the interval of each score, as docs/comparison.md has them."""
+    """The p-value and the interval of each score, as docs/guide/comparison.md has them."""
     found = {}
     for name, (mean, error) in by_definition(y, p, q, weights).items():
         total = math.fsum(map(float, weights))

@@ -7,7 +7,7 @@
 //
 // Each comes in two forms: *parts*, an unevaluated sum of two doubles that carries the
 // value to about 2^-57.5, which the exact sums take in; and the plain function, rounded to
-// one double. Errors, measured against 200-bit arithmetic (tests/test_elementary.py), at
+// one double. Errors, measured against 200-bit arithmetic (tests/kernels/test_elementary.py), at
 // most, in ulps: log 0.57 (worst near sqrt(1/2) and sqrt(2)), subnormal arguments included;
 // exp 0.53; power 0.53 + 0.03 |m|. A subnormal result is rounded twice: 0.25 more.
 //

@@ -12,7 +12,7 @@
 // Each law has two series, one for each end, and each probability is read off the one in which it
 // does not cancel: in the tail nothing is ever 1 - cdf. Every term is factor * exp(-exponent) with
 // both in two doubles, so that squaring a large x costs no digits. Errors, against 80-digit
-// arithmetic (tests/test_tails.py), are below 1e-15 relative as far as the result is a normal
+// arithmetic (tests/numeric/test_tails.py), are below 1e-15 relative as far as the result is a normal
 // double, logarithms included, which go on to -1e308. The argument is taken as exact: p has a
 // condition number of x^2, so one ulp of x = 37 moves p by 3e-13.
 //

@@ -2,7 +2,7 @@
 
 Little-endian: the magic (``CLEV`` of `Evidence`), the version 1 as u16, u16 reserved, the length
 of the head as u64, the CRC-32 of the head as u32, the head, the states. The head names the states
-and gives the length of each; a state brings its own checksum (docs/state-format.md).
+and gives the length of each; a state brings its own checksum (docs/reference/state-format.md).
 """
 
 from __future__ import annotations

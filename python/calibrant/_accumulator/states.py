@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["is_state", "load", "restore"]
 
 _MAGIC = b"CLBR"
-#: The classes of `streaming` by the number of their kind; docs/state-format.md has the same.
+#: The classes of `streaming` by kind number, as docs/reference/state-format.md lists them.
 _CLASSES = {
     3: "RiskProfile", 4: "Scores", 5: "Reliability", 6: "ScoreTable", 7: "Scorecard",
     8: "Spiegelhalter", 9: "Assessment", 10: "Intervals", 11: "PredictionSets",

@@ -201,7 +201,7 @@ def drift(reference: Any, current: Any, *, confidence_level: float = 0.95) -> Dr
     all rows together, the others from random splits of the accumulators' cells, always the same
     ones. KS and Kuiper are compared as extremes of the cumulative differences, not divided by their
     sigma, which falls with the number of rows. ``curve`` tests whether frequency minus score has
-    changed in any bin. docs/drift.md has all of it.
+    changed in any bin. docs/production/drift.md has all of it.
 
     Examples
     --------

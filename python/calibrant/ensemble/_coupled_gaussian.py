@@ -1,7 +1,7 @@
 """The coupled Gaussian: one shape parameter from compact support over the Gaussian to heavy tails.
 
 Nelson, "Reduced perplexity: a simplified perspective on assessing probabilistic forecasts" (2017),
-equation 14, with the exponent's sign corrected (docs/distributions.md).
+equation 14, with the exponent's sign corrected (docs/guide/distributions.md).
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def _scorecards(compared: Comparison) -> Section:
         "Scorecards",
         f"The numbers of each model on the same {compared.n:,} rows.",
         tables=(Table("models", ("model", *map(column_head, COLUMNS)), rows),),
-        definition="docs/scorecard.md",
+        definition="docs/guide/scorecards.md",
         terms=(*COLUMNS[:-1], "spiegelhalter_z", "pvalue"),
     )
 
@@ -74,7 +74,7 @@ def _differences(compared: Comparison) -> Section:
         f"{100 * (1 - compared.confidence_level):.3g}%.",
         tables=(Table("differences", head, tuple(rows)),),
         notes=(PAIRED_TEST, *sorted(notes)),
-        definition="docs/scores.md",
+        definition="docs/guide/scores.md",
         terms=("brier", "log", "spherical", "hit_rate", "pvalue"),
     )
 
@@ -109,7 +109,7 @@ def _reliability(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
                 uncertainty=None, histogram=False,
             ),
         ),
-        definition="docs/calibration.md",
+        definition="docs/guide/calibration.md",
         terms=("band",),
     )  # fmt: skip
 
@@ -140,7 +140,7 @@ def _cumulative(evidence: Mapping[str, Any]) -> Section:
         "are too high; where it rises, too low.",
         tuple(numbers),
         (figure,),
-        definition="docs/cumulative.md",
+        definition="docs/guide/cumulative.md",
         terms=("pvalue",),
     )
 
@@ -158,7 +158,7 @@ def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
         "bold (right). Marked are robustness, accuracy and decisiveness.",
         tuple(_of_model(name, card, "accuracy") for name, card in compared.scorecards.items()),
         (figure,),
-        definition="docs/means.md",
+        definition="docs/guide/means.md",
         terms=("decisiveness", "robustness"),
     )
 
@@ -170,7 +170,9 @@ def _roc(evidence: Mapping[str, Any]) -> Section:
             name: each.table.roc_curve(max_points=MOST_POINTS) for name, each in evidence.items()
         }
     except ValueError as error:
-        return Section("roc", title, explanation, notes=(str(error),), definition="docs/roc.md")
+        return Section(
+            "roc", title, explanation, notes=(str(error),), definition="docs/guide/roc.md"
+        )
     numbers = tuple(
         Number(
             f"auc of {name}", name, curve.auc,
@@ -179,7 +181,7 @@ def _roc(evidence: Mapping[str, Any]) -> Section:
         for name, curve in curves.items()
     )  # fmt: skip
     figure = _overlay("roc", RocDisplay, curves, "ROC curves of all models", predicted=False)
-    return Section("roc", title, explanation, numbers, (figure,), definition="docs/roc.md")
+    return Section("roc", title, explanation, numbers, (figure,), definition="docs/guide/roc.md")
 
 
 def _of_model(name: str, card: Any, metric: str) -> Number:

@@ -70,5 +70,5 @@ def groups(view: View) -> Section | None:
             *((small,) if left_out else ()),
             *(f"{key}: {group.ece.reason}" for key, group in shown if group.ece.value is None),
         ),
-        definition="docs/scorecard.md",
+        definition="docs/guide/scorecards.md",
     )

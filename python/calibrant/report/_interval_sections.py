@@ -76,7 +76,7 @@ def intervals(view: View) -> Section | None:
             for level in found.levels
             for note in level.notes
         ),
-        definition="docs/intervals.md",
+        definition="docs/guide/intervals.md",
         terms=("below", "interval_score", "criterion"),
     )
 
@@ -124,7 +124,7 @@ def by_width(view: View) -> Section | None:
         "rows are grouped by the width of their interval.",
         tuple(numbers),
         tuple(figures[:MOST_FIGURES]),
-        definition="docs/intervals.md",
+        definition="docs/guide/intervals.md",
     )
 
 
@@ -164,5 +164,5 @@ def _hsic_section(numbers: tuple[Number, ...], notes: tuple[str, ...]) -> Sectio
         "differ by about the bandwidth or more.",
         numbers,
         notes=notes,
-        definition="docs/dependence.md",
+        definition="docs/guide/dependence.md",
     )

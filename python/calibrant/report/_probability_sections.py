@@ -81,7 +81,7 @@ def scorecard(view: View) -> Section:
         f"{view.card.n_bins} bins of equal width.",
         tuple(estimate(view.card, name) for name in ROWS),
         notes=(view.card.note,) if view.card.note else (),
-        definition="docs/scorecard.md",
+        definition="docs/guide/scorecards.md",
     )
 
 
@@ -123,7 +123,7 @@ def assessment(view: View) -> Section | None:
         tuple(numbers),
         (figure,),
         notes=() if found.warning is None else (found.warning,),
-        definition="docs/assessment.md",
+        definition="docs/guide/assessment.md",
     )
 
 
@@ -191,7 +191,7 @@ def reliability(view: View) -> Section:
         "probabilities are too high; above it, too low. The histogram shows where the rows are.",
         numbers,
         (figure,),
-        definition="docs/calibration.md",
+        definition="docs/guide/calibration.md",
     )
 
 
@@ -232,7 +232,7 @@ def cumulative(view: View) -> Section:
             estimate(view.card, "spiegelhalter_pvalue"),
         ),
         (figure,),
-        definition="docs/cumulative.md",
+        definition="docs/guide/cumulative.md",
     )
 
 
@@ -254,13 +254,13 @@ def spectrum(view: View) -> Section:
         tuple(estimate(view.card, name) for name in ("decisiveness", "accuracy", "robustness")),
         (figure,),
         notes=(CERTAIN_AND_WRONG,) if zero else (),
-        definition="docs/means.md",
+        definition="docs/guide/means.md",
     )
 
 
 def roc(view: View) -> Section:
     """The ROC curve, actual and predicted."""
-    title, page = "ROC curve, actual and predicted", "docs/roc.md"
+    title, page = "ROC curve, actual and predicted", "docs/guide/roc.md"
     explanation = (
         "How well the scores rank the rows, and dashed, how well they promise to. A promised "
         "curve above the actual one is over-confidence; where both agree, the scores keep their "

@@ -29,7 +29,7 @@ def rank_section(found: RankCalibration) -> Section:
         _figures(found, worst),
         (_table(found, worst),),
         notes=tuple(dict.fromkeys(d.histogram.note for d in worst if d.histogram.note)),
-        definition="docs/rank-calibration.md",
+        definition="docs/guide/rank-calibration.md",
         terms=("rank", "rank_gamma", "rank_components", "expected_coverage"),
     )
 

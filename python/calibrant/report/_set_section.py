@@ -95,5 +95,5 @@ def sets(view: View) -> Section | None:
         figures[:MOST_FIGURES],
         tuple(_table(level, suffix) for level, suffix in zip(levels, suffixes, strict=True)),
         notes=tuple(level.note for level in levels if level.note),
-        definition="docs/intervals.md",
+        definition="docs/guide/intervals.md",
     )

@@ -59,7 +59,7 @@ class Estimate:
         (of a function of such means), "bootstrap" (of sums per bin), "Clopper-Pearson" (of the
         largest of several frequencies), "DeLong", "certified" (not of chance: the number that all
         rows at once would give lies in it), "DeLong, certified" (of chance, and widened so that
-        this number lies in it, too), or "none". docs/scorecard.md has the formulas.
+        this number lies in it, too), or "none". docs/guide/scorecards.md has the formulas.
     reason : str
         Why the value or its interval is undefined; else empty.
 
@@ -380,7 +380,7 @@ def scorecard(
     misses: so it has a width where the sample shows no variance. A weight counts as so many rows,
     and weights that sum to 1 leave too few rows for an interval. Accuracy, robustness and skill are
     functions of such means. ECE, its maximum, reliability and resolution are found bin by bin;
-    docs/scorecard.md says how, and how often each interval holds the truth.
+    docs/guide/scorecards.md says how, and how often each interval holds the truth.
 
     Examples
     --------

@@ -313,7 +313,7 @@ def compare(
     A model is called better where chance would show such a difference in fewer than one of twenty
     comparisons of equal models, at the level of 95%, in any score of any pair. Both laws must
     leave no doubt: Student's, of the sample, and that of the outcomes if the truth were as far from
-    the one model as from the other, which knows how rare events are. See docs/comparison.md.
+    the one model as from the other, which knows how rare events are. See docs/guide/comparison.md.
 
     Examples
     --------

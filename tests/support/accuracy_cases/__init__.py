@@ -1,4 +1,4 @@
-"""What docs/accuracy.md promises, row by row: inputs, the truth to many digits, and the bound.
+"""The rows of docs/reference/accuracy.md: inputs, the true value to many digits, the bound.
 
 A row is a function that yields cases. `bench/accuracy.py` runs all of them and writes the page,
 `tests/test_accuracy.py` a few of each.

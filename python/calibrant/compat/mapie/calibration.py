@@ -2,7 +2,8 @@
 
 Where equal arguments could give unequal numbers, MAPIE's are given: ``num_bins`` counts edges,
 "array split" depends on the order of rows, ties are broken by a seeded noise, and p-values are
-one minus a truncated series. ``docs/differences.md`` has the list, and what to use instead.
+one minus a truncated series. ``docs/reference/differences.md`` has the list, and what to use
+instead.
 """
 
 from __future__ import annotations

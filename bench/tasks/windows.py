@@ -1,0 +1,46 @@
+"""Windowed beside one accumulator without windows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bench.predictions import binary
+from bench.task import LINEAR, Peer, Task
+from calibrant.streaming import Scores, Windowed
+
+#: Number of windows that the rows of a batch fall into; a sliding window spans ten steps.
+WINDOWS = 50
+
+
+def one_accumulator(y, p, *_):
+    scores = Scores()
+    scores.update(y, p)
+    return scores
+
+
+def stamped(n):
+    return (*binary(n), np.random.default_rng(0).permutation(np.arange(n, dtype=np.float64)))
+
+
+def sliding(y, p, stamps):
+    step = y.size / WINDOWS
+    windows = Windowed(Scores, every=step, length=10 * step, lateness=y.size)
+    windows.update(y, p, timestamps=stamps)
+    return windows
+
+
+def all_windows(data, windows):
+    assert windows.total() == one_accumulator(*data)
+    assert len(windows.windows()) == WINDOWS
+
+
+TASKS = (
+    Task(
+        "Windowed(Scores), sliding, shuffled",
+        stamped,
+        sliding,
+        (Peer("Scores without windows", one_accumulator, yardstick=True),),
+        check=all_windows,
+        sizes=LINEAR[1:],
+    ),
+)
