@@ -4,7 +4,7 @@
     python bench/accuracy.py docs/reference/accuracy.md
         writes it into that page, and the picture into docs/images/accuracy.svg
 
-Rows, inputs and truths are those of tests/accuracy_cases. It takes some minutes and needs
+Rows, inputs and truths are those of tests/support/accuracy_cases. It takes some minutes and needs
 pip install ".[test]".
 """
 
@@ -18,7 +18,7 @@ from matplotlib import pyplot as plt
 
 from calibrant.plotting import style
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from accuracy_cases import Measured, rows
 
 BEGIN = "<!-- accuracy table: written by bench/accuracy.py -->"
