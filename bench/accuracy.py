@@ -3,7 +3,7 @@
     python bench/accuracy.py                    prints the table
     python bench/accuracy.py docs/accuracy.md   puts it there, and images/accuracy.svg beside it
 
-Rows, inputs and truths are those of tests/accuracy_cases. It takes some minutes and needs
+Rows, inputs and truths are those of tests/support/accuracy_cases. It takes some minutes and needs
 pip install ".[test]".
 """
 
@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt
 
 from calibrant.plotting import style
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from accuracy_cases import Measured, rows
 
 BEGIN = "<!-- accuracy table: written by bench/accuracy.py -->"

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tests"))  # the laws of scores are those of the tests
+sys.path.insert(0, str(ROOT / "tests" / "support"))  # the laws of scores are those of the tests
 
 #: Each has `tables(runs, seed)`, which returns a list of Table; and what share of the samples is
 #: worth its time.

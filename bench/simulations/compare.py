@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from bench.simulations.table import Table, percent
-from calibrant._score_differences import SCORES
 from calibrant.comparison import ScoreDifferences
+from calibrant.scores._differences import SCORES
 from calibrant.streaming import PairedScores
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 

@@ -9,7 +9,7 @@ import numpy as np
 import calibrant
 from bench.simulations.table import Table, percent
 from calibrant import streaming
-from calibrant._verdict import calibration_verdict
+from calibrant.calibration._verdict import calibration_verdict
 from calibrant.report import report
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 

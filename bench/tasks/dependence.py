@@ -6,7 +6,7 @@ import numpy as np
 
 import calibrant
 from bench.task import Peer, Task
-from calibrant._coverage_hsic import mapie_hsic
+from calibrant.intervals._hsic import mapie_hsic
 
 #: 4,000 rows are where the matrices of the peers still fit.
 SIZES = (1000, 4000, 10**5, 10**6)
