@@ -8,12 +8,14 @@ has a line above that says why, and is counted.
 
 import doctest
 import importlib
+import inspect
 import pkgutil
 import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -74,10 +76,21 @@ def check(example: doctest.DocTest) -> None:
     assert not failures, "".join(failures)
 
 
+class Finder(doctest.DocTestFinder):
+    """Finds classes where they are written, whatever module they are shown in."""
+
+    def _from_module(self, module: ModuleType, thing: object) -> bool:
+        if inspect.isclass(thing):
+            functions = [value for value in vars(thing).values() if inspect.isfunction(value)]
+            if functions:
+                return any(function.__globals__ is vars(module) for function in functions)
+        return super()._from_module(module, thing)
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for example in doctest.DocTestFinder().find(importlib.import_module(name)):
+    for example in Finder().find(importlib.import_module(name)):
         check(example)
 
 
