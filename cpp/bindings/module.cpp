@@ -3,9 +3,9 @@
 #include <exception>
 #include <new>
 
-#include "calibrant/version.hpp"
-#include "register.hpp"
-#include "unlocked.hpp"
+#include "bindings/register.hpp"
+#include "bindings/runtime/unlocked.hpp"
+#include "calibrant/runtime/version.hpp"
 
 namespace py = pybind11;
 

@@ -1,14 +1,14 @@
 // _core._testing: ways for the tests to reach what the public functions hide.
-#include "calibrant/bytes.hpp"
-#include "calibrant/isa.hpp"
-#include "calibrant/parallel.hpp"
-#include "calibrant/processors.hpp"
-#include "calibrant/score_cells.hpp"
-#include "calibrant/sorted_scores.hpp"
-#include "register.hpp"
-#include "register_accumulator.hpp"
-#include "scored_inputs.hpp"
-#include "unlocked.hpp"
+#include "bindings/register.hpp"
+#include "bindings/rows/scored_inputs.hpp"
+#include "bindings/runtime/unlocked.hpp"
+#include "bindings/state/register_accumulator.hpp"
+#include "calibrant/kernels/score_cells.hpp"
+#include "calibrant/ordering/sorted_scores.hpp"
+#include "calibrant/runtime/isa.hpp"
+#include "calibrant/runtime/parallel.hpp"
+#include "calibrant/state/bytes.hpp"
+#include "runtime/processors.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "calibrant/column.hpp"
+#include "calibrant/rows/column.hpp"
 
 namespace fuzz {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../bindings/arrow.hpp"
-#include "calibrant/check.hpp"
+#include "bindings/rows/arrow.hpp"
+#include "calibrant/rows/check.hpp"
 #include "foreign.hpp"
 #include "target.hpp"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "calibrant/integer_codes.hpp"
 #include "foreign.hpp"
+#include "rows/integer_codes.hpp"
 #include "target.hpp"
 
 using namespace calibrant;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "calibrant/bytes.hpp"
+#include "calibrant/state/bytes.hpp"
 #include "expect.hpp"
 
 namespace fuzz {

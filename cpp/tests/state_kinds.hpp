@@ -5,20 +5,20 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrant/assessment.hpp"
-#include "calibrant/calibration.hpp"
-#include "calibrant/comparison.hpp"
-#include "calibrant/coverage_hsic.hpp"
-#include "calibrant/grouped_bytes.hpp"
-#include "calibrant/intervals.hpp"
-#include "calibrant/means.hpp"
-#include "calibrant/moments.hpp"
-#include "calibrant/prediction_sets.hpp"
-#include "calibrant/ranks.hpp"
-#include "calibrant/score_table.hpp"
-#include "calibrant/scorecard.hpp"
-#include "calibrant/scores.hpp"
-#include "calibrant/spiegelhalter.hpp"
+#include "calibrant/assessment/assessment.hpp"
+#include "calibrant/calibration/calibration.hpp"
+#include "calibrant/cumulative/spiegelhalter.hpp"
+#include "calibrant/intervals/coverage_hsic.hpp"
+#include "calibrant/intervals/intervals.hpp"
+#include "calibrant/intervals/prediction_sets.hpp"
+#include "calibrant/means/means.hpp"
+#include "calibrant/ranks/ranks.hpp"
+#include "calibrant/samples/moments.hpp"
+#include "calibrant/score_table/score_table.hpp"
+#include "calibrant/scorecards/scorecard.hpp"
+#include "calibrant/scores/comparison.hpp"
+#include "calibrant/scores/scores.hpp"
+#include "grouped/grouped_bytes.hpp"
 
 namespace calibrant {
 

@@ -9,8 +9,8 @@
 #include <thread>
 #include <vector>
 
-#include "calibrant/parallel.hpp"
-#include "calibrant/spans.hpp"
+#include "calibrant/rows/spans.hpp"
+#include "calibrant/runtime/parallel.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
 #include "state_kinds.hpp"

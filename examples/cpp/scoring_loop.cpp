@@ -6,8 +6,8 @@
 // whoever wrote it, the job goes on from it; Python reads what this writes, and the reverse:
 //
 //     calibrant.streaming.Scores.load("scores.state").result()
-#include <calibrant/scores.hpp>
-#include <calibrant/spans.hpp>
+#include <calibrant/rows/spans.hpp>
+#include <calibrant/scores/scores.hpp>
 
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include <calibrant/version.hpp>
+#include <calibrant/runtime/version.hpp>
 #include <iostream>
 
 int main() { std::cout << "calibrant " << calibrant::version() << '\n'; }

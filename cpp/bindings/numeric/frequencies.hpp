@@ -1,0 +1,40 @@
+// What intervals and sets share on their way to Python: frequencies and codes of groups.
+#pragma once
+
+#include <pybind11/numpy.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include "bindings/runtime/unlocked.hpp"
+#include "calibrant/numeric/frequency.hpp"
+#include "calibrant/rows/check.hpp"
+
+namespace calibrant::bindings {
+
+using GroupCodes = py::array_t<std::int32_t, py::array::c_style>;
+
+inline void check_groups(const GroupCodes& groups, std::size_t n_groups) {
+    if (groups.ndim() != 1) throw py::index_error("groups must have one dimension");
+    const std::int32_t* const end = groups.data() + groups.size();
+    const std::int32_t* const largest = std::max_element(groups.data(), end);
+    if (largest != end && *largest >= 0 && static_cast<std::size_t>(*largest) >= n_groups) {
+        throw py::index_error("no such group");
+    }
+}
+
+// (value, low, high); the whole must have weight.
+inline std::tuple<double, double, double> frequency_of(const ExactSum& part, const ExactSum& whole,
+                                                       bool exact, double tail,
+                                                       double normal_quantile) {
+    if (whole.is_zero()) throw InvalidInput("no row has weight");
+    const Frequency found = run_standard([&] {
+        return exact ? clopper_pearson(part, whole, tail, normal_quantile)
+                     : wilson(part, whole, normal_quantile);
+    });
+    return {found.value, found.low, found.high};
+}
+
+}  // namespace calibrant::bindings

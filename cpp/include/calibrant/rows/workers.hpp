@@ -1,0 +1,57 @@
+// How every accumulator of events is updated: workers, one a thread, each with sums of its own,
+// take chunks of rows and are merged when all is done.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "calibrant/rows/events.hpp"
+#include "calibrant/runtime/parallel.hpp"
+
+namespace calibrant {
+
+// Values a worker takes at a time: some 30 microseconds, so that Ctrl-C is noticed soon, however
+// many columns there are. A second worker is worth having for 100 microseconds.
+inline constexpr std::size_t chunk_values = 16 * block_rows;
+inline constexpr std::size_t chunks_per_worker = 4;
+
+// A Worker is made from (total, rows), has `bool add(begin, end)`, false if a row is bad, and
+// `finish_into(total)`. `events` say how many rows there are, and of how many values. If a row is
+// bad, refuse(begin, end) must throw, for the first of the rows in which one is; if it does or
+// the poll says stop, total is as it was.
+template <class Worker, class Total, class Rows, class Refuse>
+void run_workers(Total& total, const Rows& rows, const Events& events, const Refuse& refuse,
+                 Poll poll) {
+    const std::size_t n = events.size();
+    const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
+    const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
+    const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
+    // A worker that gets no chunk would cost its tables' memory for nothing.
+    std::vector<std::optional<Worker>> team(workers);
+    team.front().emplace(total, rows);
+    const std::size_t failed = for_each_chunk(
+        n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
+            std::optional<Worker>& mine = team[worker];
+            if (!mine) mine.emplace(total, rows);
+            return mine->add(begin, end);
+        });
+    if (failed != npos) refuse(failed, std::min(n, failed + chunk));
+    for (std::optional<Worker>& worker : team) {
+        if (worker) worker->finish_into(total);
+    }
+}
+
+// The same for rows made of `events` alone, or for the events themselves.
+template <class Worker, class Total, class Rows>
+void update_by_workers(Total& total, const Rows& rows, const Events& events,
+                       std::uint64_t rows_before, Poll poll) {
+    const auto refuse = [&](std::size_t begin, std::size_t end) {
+        refuse_events(events, begin, end, rows_before);
+    };
+    run_workers<Worker>(total, rows, events, refuse, poll);
+}
+
+}  // namespace calibrant

@@ -1,0 +1,49 @@
+// The Brier score in parts. With W the weight of all rows and o = H / W the share of the hits;
+// per bin W_k, its frequency o_k of hits, its mean score s_k:
+//
+//   Murphy   score = reliability - resolution + uncertainty
+//                    + within-bin variance - within-bin covariance     (Stephenson et al. 2008)
+//            sum_k W_k (s_k - o_k)^2 / W,  sum_k W_k (o_k - o)^2 / W,  o (1 - o),
+//            sum w (s - s_k)^2 / W,  2 sum w (s - s_k) (y - o_k) / W
+//   CORP     score = miscalibration - discrimination + uncertainty     (Dimitriadis et al. 2021)
+//            where the score of the isotonic fit of y on s is uncertainty - discrimination. With
+//            the blocks of the fit as bins: miscalibration = reliability + variance - covariance,
+//            discrimination = resolution.
+//
+// Bias correction (Ferro and Fricker 2012): with A = sum_k W_k o_k (1 - o_k) / (W_k - 1) / W and
+// B = o (1 - o) / (W - 1), reliability - A, resolution - A + B and uncertainty + B; a weight is a
+// number of rows here. A bin of less than two rows says nothing about its variance: it adds nothing
+// to A, and is counted. Corrected parts may be negative.
+//
+// Every bin's part is a quotient of exact integers, taken with 100 bits; these are added in the
+// order of the bins. Parts that are sums of squares have full relative accuracy.
+#pragma once
+
+#include <cstdint>
+
+#include "calibrant/numeric/double_double.hpp"
+#include "calibrant/rows/scored_rows.hpp"
+#include "calibrant/runtime/parallel.hpp"
+#include "calibrant/scores/brier_bins.hpp"
+
+namespace calibrant {
+
+struct MurphyTerms {
+    DoubleDouble reliability, resolution, uncertainty, variance, covariance;
+    std::uint64_t uncorrected_bins = 0;  // with rows, but less than two
+
+    void add(const MurphyTerms& other);
+};
+
+struct CorpTerms {
+    DoubleDouble miscalibration, discrimination, uncertainty;
+
+    void add(const CorpTerms& other);
+};
+
+// Both throw InvalidInput where no row has weight; bias correction needs a weight of at least 2.
+[[nodiscard]] MurphyTerms murphy_terms(const BrierBins& bins, bool bias_corrected);
+// Reads the rows twice. Throws as for_each_chunk does, and InvalidInput at a bad row.
+[[nodiscard]] CorpTerms corp_terms(const ScoredRows& rows, Poll poll);
+
+}  // namespace calibrant

@@ -1,0 +1,47 @@
+// Estimates of the source: how often pairs with a given score happen. Their generalized means
+// over the true pairs are what the model is compared with (assessment.hpp).
+//
+//   bins      the frequency of the pair's bin
+//   bayes     the same with a Beta prior of mean 1 / classes that weighs as much as `strength`
+//             pairs: (N*_k + strength / classes) / (N_k + strength)
+//   isotonic  the non-decreasing function of the score nearest to what happened (isotonic.hpp)
+//   nearest   the frequency among the pairs nearest in score that hold at least 1 / n_bins of
+//             the weight, all at the same distance included
+//   kernel    Nadaraya and Watson's weighted frequency: a pair at distance d counts
+//             1 - (d n_bins)^2, as far as that is positive; distances between cells of width
+//             2^-14
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "calibrant/assessment/assessment.hpp"
+#include "calibrant/calibration/bins.hpp"
+#include "calibrant/means/means.hpp"
+#include "calibrant/ordering/sorted_scores.hpp"
+#include "calibrant/runtime/parallel.hpp"
+
+namespace calibrant {
+
+// Weights are counted in a power of two near the weight of all true pairs, those of `whole`, so
+// that no sum of them overflows; profiles with the same whole can be merged.
+struct Source {
+    RiskProfile profile;
+    std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
+};
+
+[[nodiscard]] Source source_of_bins(const Assessment& table, const RiskProfile& whole);
+[[nodiscard]] Source bayes_source(const Assessment& table, const RiskProfile& whole,
+                                  std::size_t classes, double strength);
+
+// Of the scores of the pairs; of `bins` only the number matters, but for by_bin. They throw
+// Interrupted when the poll says so.
+[[nodiscard]] Source isotonic_source(const SortedScores& scores, const Bins& bins,
+                                     const RiskProfile& whole, Poll poll);
+[[nodiscard]] Source nearest_source(const SortedScores& scores, const Bins& bins,
+                                    const RiskProfile& whole, Poll poll);
+inline constexpr std::size_t most_kernel_bins = 2048;  // eight cells to either side
+[[nodiscard]] Source kernel_source(const SortedScores& scores, const Bins& bins,
+                                   const RiskProfile& whole, Poll poll);
+
+}  // namespace calibrant

@@ -1,0 +1,39 @@
+// How each accumulator of events takes them in, if nothing else is said of them.
+#pragma once
+
+#include "calibrant/assessment/assessment.hpp"
+#include "calibrant/calibration/calibration.hpp"
+#include "calibrant/cumulative/spiegelhalter.hpp"
+#include "calibrant/means/means.hpp"
+#include "calibrant/rows/events.hpp"
+#include "calibrant/rows/scored_rows.hpp"
+#include "calibrant/runtime/parallel.hpp"
+#include "calibrant/score_table/score_table.hpp"
+#include "calibrant/scorecards/scorecard.hpp"
+#include "calibrant/scores/scores.hpp"
+
+namespace calibrant {
+
+inline void add_events(ScoreSums& state, const Events& events, Poll poll) {
+    state.update(events, 0, poll);
+}
+inline void add_events(RiskProfile& state, const Events& events, Poll poll) {
+    state.update(events, 0, poll);
+}
+inline void add_events(Scorecard& state, const Events& events, Poll poll) {
+    state.update(events, 0, poll);
+}
+inline void add_events(Reliability& state, const Events& events, Poll poll) {
+    state.update(binary_or_top_label(events), 0, poll);
+}
+inline void add_events(Spiegelhalter& state, const Events& events, Poll poll) {
+    state.update(binary_or_top_label(events), 0, poll);
+}
+inline void add_events(ScoreTable& state, const Events& events, Poll poll) {
+    state.update(binary_or_top_label(events), 0, poll);
+}
+inline void add_events(Assessment& state, const Events& events, Poll poll) {
+    state.update({events, Scoring::pairs, 0, state.q_lim()}, 0, poll);
+}
+
+}  // namespace calibrant

@@ -1,0 +1,272 @@
+#include "calibrant/partition/rows_together.hpp"
+
+#include <array>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace calibrant {
+namespace {
+
+// A neighbourhood has a line of memory in use when rows are read, and all its rows when they are
+// sorted: the first and the second should fit into the second level of a cache.
+constexpr std::size_t most_neighbourhoods = 1024, least_neighbourhoods = 512;
+constexpr std::size_t near_rows = std::size_t{1} << 14;
+// Rows are read in so many chunks at most; each has a place of its own in every neighbourhood.
+constexpr std::size_t most_chunks = 64;
+constexpr std::size_t least_chunk = std::size_t{1} << 14;
+// Bytes between asking for memory and writing to it: the next lines of a neighbourhood.
+constexpr std::size_t ahead = 128;
+
+using Code = std::int32_t;
+
+std::size_t code_of(const std::byte* packed) {
+    Code code;
+    std::memcpy(&code, packed, sizeof(Code));
+    return static_cast<std::size_t>(code);
+}
+
+// Rows whose values have sizes that are known when compiling: a copy is then a few instructions,
+// and a row is written as a whole.
+template <std::size_t... bytes>
+struct RowsOf {
+    static constexpr std::size_t columns = sizeof...(bytes);
+    static constexpr std::array<std::size_t, columns> sizes = {bytes...};
+    static constexpr auto offsets = [] {
+        std::array<std::size_t, columns> offsets{};
+        std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), sizeof(Code));
+        return offsets;
+    }();
+
+    [[nodiscard]] static bool are(const std::vector<std::size_t>& value_bytes) {
+        return std::ranges::equal(value_bytes, sizes);
+    }
+
+    // Row i of columns goes to packed rows at place(i), unless that is npos.
+    template <class Place>
+    static void pack(const Code* codes, const std::byte* const* columns_from, std::size_t n,
+                     std::byte* packed, std::size_t row_bytes, const Place& place) {
+        std::array<const std::byte*, columns> from;
+        std::copy_n(columns_from, columns, from.begin());
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t at = place(i);
+            if (at == npos) continue;
+            std::byte* const row = packed + at * row_bytes;
+            __builtin_prefetch(row + ahead, 1);
+            std::memcpy(row, codes + i, sizeof(Code));
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                (std::memcpy(row + offsets[k], from[k] + i * sizes[k], sizes[k]), ...);
+            }(std::make_index_sequence<columns>());
+        }
+    }
+
+    // Packed row i goes to place(i) of columns.
+    template <class Place>
+    static void unpack(const std::byte* packed, std::size_t n, std::size_t row_bytes,
+                       std::byte* const* columns_to, const Place& place) {
+        std::array<std::byte*, columns> to;
+        std::copy_n(columns_to, columns, to.begin());
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::byte* const row = packed + i * row_bytes;
+            const std::size_t at = place(i);
+            [&]<std::size_t... k>(std::index_sequence<k...>) {
+                (std::memcpy(to[k] + at * sizes[k], row + offsets[k], sizes[k]), ...);
+            }(std::make_index_sequence<columns>());
+        }
+    }
+};
+
+// Of any sizes.
+class RowsOfAny {
+public:
+    explicit RowsOfAny(const std::vector<std::size_t>& value_bytes) : sizes_(value_bytes) {}
+
+    template <class Place>
+    void pack(const Code* codes, const std::byte* const* from, std::size_t n, std::byte* packed,
+              std::size_t row_bytes, const Place& place) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::size_t at = place(i);
+            if (at == npos) continue;
+            std::byte* value = packed + at * row_bytes;
+            std::memcpy(value, codes + i, sizeof(Code));
+            value += sizeof(Code);
+            for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
+                copy_value(value, from[k] + i * sizes_[k], sizes_[k]);
+            }
+        }
+    }
+
+    template <class Place>
+    void unpack(const std::byte* packed, std::size_t n, std::size_t row_bytes, std::byte* const* to,
+                const Place& place) const {
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::byte* value = packed + i * row_bytes + sizeof(Code);
+            const std::size_t at = place(i);
+            for (std::size_t k = 0; k < sizes_.size(); value += sizes_[k++]) {
+                copy_value(to[k] + at * sizes_[k], value, sizes_[k]);
+            }
+        }
+    }
+
+private:
+    static void copy_value(std::byte* to, const std::byte* from, std::size_t bytes) {
+        if (bytes == 8) {  // one instruction
+            std::memcpy(to, from, 8);
+        } else {
+            std::memcpy(to, from, bytes);
+        }
+    }
+
+    const std::vector<std::size_t>& sizes_;
+};
+
+// Calls work(rows) with the kind of rows that have values of these sizes.
+template <class Work>
+void with_rows_of(const std::vector<std::size_t>& sizes, const Work& work) {
+    if (RowsOf<8>::are(sizes)) return work(RowsOf<8>());              // truths
+    if (RowsOf<8, 8>::are(sizes)) return work(RowsOf<8, 8>());        // with weights
+    if (RowsOf<8, 4>::are(sizes)) return work(RowsOf<8, 4>());        // events
+    if (RowsOf<8, 4, 8>::are(sizes)) return work(RowsOf<8, 4, 8>());  // with weights
+    if (RowsOf<8, 16>::are(sizes)) return work(RowsOf<8, 16>());      // intervals
+    if (RowsOf<8, 8, 8>::are(sizes)) return work(RowsOf<8, 8, 8>());  // and pairs of scores
+    if (RowsOf<24, 4>::are(sizes)) return work(RowsOf<24, 4>());      // three classes
+    work(RowsOfAny(sizes));
+}
+
+unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
+    const std::size_t most =
+        std::clamp(rows / near_rows, least_neighbourhoods, most_neighbourhoods);
+    unsigned shift = 0;
+    while (groups >> shift > most) ++shift;
+    return shift;
+}
+
+}  // namespace
+
+RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
+                           std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
+    : groups_(groups),
+      value_bytes_(std::move(value_bytes)),
+      written_bytes_(value_bytes_),
+      rows_(rows),
+      row_bytes_(std::accumulate(value_bytes_.begin(), value_bytes_.end(), sizeof(Code))),
+      at_once_(at_once),
+      shift_(groups_to_shift(groups.size, rows)) {
+    row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
+    const std::size_t of_each = std::size_t{1} << shift_;
+    const std::size_t neighbourhoods = (groups.size + of_each - 1) / of_each;
+    near_starts_.assign(neighbourhoods + 1, 0);
+    if (rows == 0) return;
+    const std::size_t chunks = std::clamp<std::size_t>(rows / least_chunk, 1, most_chunks);
+    chunk_ = (rows + chunks - 1) / chunks;
+    workers_ = workers_for(rows, chunk_);
+    next_.assign((rows + chunk_ - 1) / chunk_, GroupStarts(neighbourhoods));
+    (void)for_each_chunk(rows, chunk_, workers_, poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             GroupStarts& counts = next_[begin / chunk_];
+                             for (std::size_t row = begin; row < end; ++row) {
+                                 if (groups.of_row[row] < 0) continue;
+                                 const auto group = static_cast<std::size_t>(groups.of_row[row]);
+                                 if (group >= groups.size) throw std::out_of_range("no such group");
+                                 ++counts[group >> shift_];
+                             }
+                             return true;
+                         });
+    std::size_t place = 0;
+    for (std::size_t near = 0; near < neighbourhoods; ++near) {
+        near_starts_[near] = place;
+        for (GroupStarts& of_chunk : next_) place += std::exchange(of_chunk[near], place);
+    }
+    near_starts_.back() = place;
+    packed_ = LargeArray<std::byte>(place * row_bytes_);
+}
+
+void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* from) {
+    std::size_t* const next = next_[row / chunk_].data();
+    const Code* const codes = groups_.of_row + row;
+    const auto place = [next, codes, shift = shift_](std::size_t i) {
+        return codes[i] < 0 ? npos : next[static_cast<std::size_t>(codes[i]) >> shift]++;
+    };
+    with_rows_of(value_bytes_, [&](const auto& rows) {
+        rows.pack(codes, from, n, packed_.data(), row_bytes_, place);
+    });
+}
+
+bool RowsTogether::next() {
+    for (first_ = end_; first_ < neighbourhoods(); first_ = end_) {
+        end_ = first_ + 1;
+        while (end_ < neighbourhoods() && near_starts_[end_ + 1] - near_starts_[first_] <= at_once_)
+            ++end_;
+        if (size() != 0) return true;
+    }
+    return false;
+}
+
+GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll) const {
+    if (end_ == first_ + 1) return sort(first_, columns, poll);
+    GroupStarts starts(std::min(first_group(end_), groups_.size) - first_group() + 1);
+    starts.back() = size();
+    (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
+                         [&](std::size_t, std::size_t i, std::size_t) {
+                             const std::size_t near = first_ + i;
+                             sort_chunks(near, columns, near_starts_[near] - near_starts_[first_],
+                                         starts.data() + (first_group(near) - first_group()),
+                                         rows_of(near), 1, nullptr);
+                             return true;
+                         });
+    return starts;
+}
+
+GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns) const {
+    GroupStarts starts(groups_of(near) + 1, rows_of(near));
+    sort_chunks(near, columns, 0, starts.data(), rows_of(near), 1, nullptr);
+    return starts;
+}
+
+GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns,
+                               Poll poll) const {
+    const std::size_t rows = rows_of(near);
+    const std::size_t chunk = std::max(least_chunk, (rows + most_chunks - 1) / most_chunks);
+    GroupStarts starts(groups_of(near) + 1, rows);
+    sort_chunks(near, columns, 0, starts.data(), chunk, workers_for(rows, chunk), poll);
+    return starts;
+}
+
+void RowsTogether::sort_chunks(std::size_t near, const std::vector<std::byte*>& columns,
+                               std::size_t from_row, std::size_t* starts, std::size_t chunk,
+                               std::size_t workers, Poll poll) const {
+    const std::size_t first = first_group(near), rows = rows_of(near);
+    if (rows == 0) {
+        std::fill_n(starts, groups_of(near), from_row);
+        return;
+    }
+    const std::byte* const packed = packed_.data() + near_starts_[near] * row_bytes_;
+    const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
+        return code_of(packed + i * bytes) - first;
+    };
+    // By chunk: how many rows of each group there are, and then where the next one goes.
+    std::vector<GroupStarts> next((rows + chunk - 1) / chunk, GroupStarts(groups_of(near)));
+    (void)for_each_chunk(rows, chunk, workers, poll,
+                         [&](std::size_t, std::size_t begin, std::size_t end) {
+                             std::size_t* const counts = next[begin / chunk].data();
+                             for (std::size_t i = begin; i < end; ++i) ++counts[group_of(i)];
+                             return true;
+                         });
+    for (std::size_t group = 0; group < groups_of(near); ++group) {
+        starts[group] = from_row;
+        for (GroupStarts& of_chunk : next) from_row += std::exchange(of_chunk[group], from_row);
+    }
+    (void)for_each_chunk(
+        rows, chunk, workers, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
+            const auto place = [&group_of, begin, next = next[begin / chunk].data()](
+                                   std::size_t i) { return next[group_of(begin + i)]++; };
+            with_rows_of(written_bytes_, [&](const auto& of_sizes) {
+                of_sizes.unpack(packed + begin * row_bytes_, end - begin, row_bytes_,
+                                columns.data(), place);
+            });
+            return true;
+        });
+}
+
+}  // namespace calibrant

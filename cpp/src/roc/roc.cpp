@@ -1,0 +1,163 @@
+#include "calibrant/roc/roc.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "calibrant/numeric/double_double.hpp"
+#include "calibrant/ordering/sorted_scores.hpp"
+#include "ordering/score_pairs.hpp"
+#include "roc/roc_parts.hpp"
+
+namespace calibrant {
+namespace {
+
+void require_pairs(const ScorePairs& pairs) {
+    calibrant::require_pairs(pairs.n, pairs.hits != 0, pairs.misses != 0);
+}
+
+DoubleDouble twice(DoubleDouble x) { return {2.0 * x.high, 2.0 * x.low}; }
+
+// a / b, rounded once.
+double ratio(UInt128 a, UInt128 b) {
+    if (((a | b) >> 53) == 0) return static_cast<double>(a) / static_cast<double>(b);
+    return (wide(a) / wide(b)).high;
+}
+
+// The hits and misses that a score itself predicts.
+struct PredictedRows {
+    DoubleDouble hits, misses;
+
+    PredictedRows(double score, UInt128 weight)
+        : hits{score, 0.0}, misses(DoubleDouble{1.0, 0.0} - hits) {
+        if (weight == 1) return;
+        hits = wide(weight) * hits;
+        misses = wide(weight) * misses;
+    }
+};
+
+// The same over ascending scores.
+struct Predicted {
+    DoubleDouble hits, misses;
+
+    void add(const PredictedRows& rows) {
+        hits = hits + rows.hits;
+        misses = misses + rows.misses;
+    }
+    [[nodiscard]] bool defined() const { return hits.high > 0.0 && misses.high > 0.0; }
+};
+
+// What of a total is not below, as a share of the total.
+class ShareFrom {
+public:
+    explicit ShareFrom(DoubleDouble total)
+        : up_(total.high > 0.0 && total.high < 0x1p-900 ? 0x1p500 : 1.0),  // 1 / total is finite
+          total_(scaled_up(total)),
+          inverse_(DoubleDouble{1.0, 0.0} / total_) {}
+    [[nodiscard]] double operator()(DoubleDouble below) const {
+        return std::clamp(((total_ - scaled_up(below)) * inverse_).high, 0.0, 1.0);
+    }
+
+private:
+    [[nodiscard]] DoubleDouble scaled_up(DoubleDouble x) const {
+        return {x.high * up_, x.low * up_};
+    }
+
+    double up_;
+    DoubleDouble total_, inverse_;
+};
+
+// DeLong's two sums of squares, over ascending scores.
+class DeLong {
+public:
+    explicit DeLong(const ScorePairs& pairs)
+        : pairs_(pairs),
+          hits_(wide(pairs.hits)),
+          misses_(wide(pairs.misses)),
+          area_(pairs.wide_area()),
+          per_hit_(DoubleDouble{0.5, 0.0} / hits_),
+          per_miss_(DoubleDouble{0.5, 0.0} / misses_) {}
+
+    void add(UInt128 hits, UInt128 misses) {
+        if (hits != 0) {
+            const DoubleDouble won = wide(2 * misses_below_ + misses) * per_miss_ - area_;
+            of_hits_ = of_hits_ + wide(hits) * won * won;
+        }
+        hits_below_ += hits;
+        if (misses != 0) {
+            const UInt128 above = pairs_.hits - hits_below_;
+            const DoubleDouble lost = wide(2 * above + hits) * per_hit_ - area_;
+            of_misses_ = of_misses_ + wide(misses) * lost * lost;
+        }
+        misses_below_ += misses;
+    }
+
+    [[nodiscard]] double standard_error() const {
+        const auto rows = [&](UInt128 total) {
+            ExactSum sum;  // halves, as the total may need all 128 bits
+            sum.add(static_cast<Int128>(total >> 1), pairs_.unit_exponent + 1);
+            sum.add(static_cast<Int128>(total & 1), pairs_.unit_exponent);
+            return sum;
+        };
+        return delong_error(of_hits_ / hits_, rows(pairs_.hits), of_misses_ / misses_,
+                            rows(pairs_.misses));
+    }
+
+private:
+    const ScorePairs& pairs_;
+    DoubleDouble hits_, misses_, area_, per_hit_, per_miss_, of_hits_, of_misses_;
+    UInt128 hits_below_ = 0, misses_below_ = 0;
+};
+
+}  // namespace
+
+RocArea roc_auc(const ScoredRows& rows, Poll poll) {
+    const ScorePairs pairs = count_pairs(rows, poll);
+    require_pairs(pairs);
+    return {pairs.area(), std::ldexp(wide(pairs.hits).high, pairs.unit_exponent)};
+}
+
+RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
+    const SortedScores scores(rows, poll);
+    const ScorePairs pairs = count_pairs(scores, poll);
+    require_pairs(pairs);
+    Predicted total;
+    DoubleDouble twice_won;
+    std::size_t distinct = 0;
+    scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128) {
+        const PredictedRows rows_here(score, weight);
+        twice_won = twice_won + rows_here.hits * (twice(total.misses) + rows_here.misses);
+        total.add(rows_here);
+        ++distinct;
+    });
+
+    RocCurve curve = empty_curve(distinct, total.defined());
+    UInt128 hits_below = 0, misses_below = 0;
+    Predicted below;
+    const ShareFrom share_of_hits(total.hits), share_of_misses(total.misses);
+    DeLong variance(pairs);
+    std::size_t point = distinct;
+    scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128 hits) {
+        curve.thresholds[point] = score;
+        curve.actual.true_positive[point] = ratio(pairs.hits - hits_below, pairs.hits);
+        curve.actual.false_positive[point] = ratio(pairs.misses - misses_below, pairs.misses);
+        if (total.defined()) {
+            curve.predicted.true_positive[point] = share_of_hits(below.hits);
+            curve.predicted.false_positive[point] = share_of_misses(below.misses);
+        }
+        below.add(PredictedRows(score, weight));
+        variance.add(hits, weight - hits);
+        hits_below += hits;
+        misses_below += weight - hits;
+        --point;
+    });
+    curve.area = pairs.area();
+    curve.standard_error = variance.standard_error();
+    curve.predicted_area =
+        total.defined() ? (twice_won / twice(total.hits * total.misses)).high : no_area;
+    curve.n = scores.count();
+    curve.omitted = scores.omitted();
+    thin(curve, max_points);
+    return curve;
+}
+
+}  // namespace calibrant

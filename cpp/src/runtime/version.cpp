@@ -1,0 +1,7 @@
+#include "calibrant/runtime/version.hpp"
+
+namespace calibrant {
+
+std::string_view version() noexcept { return CALIBRANT_VERSION; }
+
+}  // namespace calibrant

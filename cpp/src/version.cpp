@@ -1,7 +1,0 @@
-#include "calibrant/version.hpp"
-
-namespace calibrant {
-
-std::string_view version() noexcept { return CALIBRANT_VERSION; }
-
-}  // namespace calibrant

@@ -1,9 +1,0 @@
-#include <cassert>
-
-#include "calibrant/version.hpp"
-
-int main() {
-    const auto version = calibrant::version();
-    assert(!version.empty());
-    assert(version.front() >= '0' && version.front() <= '9');
-}
