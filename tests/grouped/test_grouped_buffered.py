@@ -1,6 +1,6 @@
-"""Rows of a group that wait until an accumulator is worth while: nobody can tell.
+"""Rows of a group are buffered until an accumulator is worth while: results do not show it.
 
-512 rows of a group wait for an Assessment, 16,384 for a ScoreTable or a Scorecard.
+512 rows of a group are buffered for an Assessment, 16,384 for a ScoreTable or a Scorecard.
 """
 
 from __future__ import annotations

@@ -20,6 +20,6 @@ CORE = (
 #: What Python is built on, in folders of its own.
 FOUNDATION = ("_runtime", "_input", "_accumulator")
 #: What Python adds on top. `drift` has sums in the core, but compares windows here.
-TOP = ("windows", "drift", "io", "distributed", "evidence", "plotting", "report", "commands")
+TOP = ("windows", "drift", "io", "evidence", "plotting", "distributed", "report", "commands")
 
 ROOMS = (*(room for room in CORE if room not in TOP), *TOP)

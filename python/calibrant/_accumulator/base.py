@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
-from calibrant._accumulator.serializable import Saved
+from calibrant._accumulator.serializable import Serializable
 from calibrant._result import json_ready
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class State(Protocol):
 StateT = TypeVar("StateT", bound=State)
 
 
-class Accumulator(Saved, Generic[StateT]):
+class Accumulator(Serializable, Generic[StateT]):
     """Base of everything that can be computed in one pass.
 
     Rows come in by ``update``, one batch after the other; accumulators of

@@ -6,15 +6,15 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from calibrant._accumulator.container import pack, unpack
-from calibrant._accumulator.serializable import Saved, state_bytes
+from calibrant._accumulator.serializable import Serializable, state_bytes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Packed"]
+__all__ = ["Composite"]
 
 
-class Packed(Saved):
+class Composite(Serializable):
     """Base of a Python object around several accumulators, with the verbs of one.
 
     A subclass has a magic of four bytes, a word for messages, and says what it is made of by

@@ -12,7 +12,7 @@ from calibrant._runtime.atomic_file import checked_path, write_file
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Saved", "read_state", "state_bytes"]
+__all__ = ["Serializable", "read_state", "state_bytes"]
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def state_bytes(state: Any) -> bytes:
         raise TypeError(f"state must be a bytes-like object, got {kind}") from None
 
 
-class Saved(ABC):
+class Serializable(ABC):
     """Base of what has ``to_bytes`` and ``from_bytes``; the rest follows from these."""
 
     __slots__ = ()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
-from calibrant._accumulator.composite import Packed
+from calibrant._accumulator.composite import Composite
 from calibrant._input.columns import read_labels
 from calibrant._input.labels import event_rows
 from calibrant._result import Result
@@ -74,7 +74,7 @@ class SequentialTestResult(Result):
 
 
 @public_in("calibrant.sequential")
-class SequentialCalibrationTest(Packed):
+class SequentialCalibrationTest(Composite):
     """Bet against the probabilities, and raise an alarm when the bets have won too much.
 
     If the probabilities are right, that is P(y = 1 | p and all before) = p in every row, nobody

@@ -13,7 +13,7 @@ import numpy as np
 from calibrant import scorecards, streaming
 from calibrant._accumulator.base import Accumulator
 from calibrant._accumulator.container import pack, unpack
-from calibrant._accumulator.serializable import Saved, state_bytes
+from calibrant._accumulator.serializable import Serializable, state_bytes
 from calibrant._core import __version__
 from calibrant._input.validation import (
     MultiClass,
@@ -60,7 +60,7 @@ _OPTIONAL = ("spectrum", "assessment")
 _OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
 
 
-class Evidence(Saved):
+class Evidence(Serializable):
     """The accumulators of one pass over a table, filled together.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant._accumulator.composite import Packed
+from calibrant._accumulator.composite import Composite
 from calibrant._input.batch_rows import cut_rows, n_rows, named_arguments, runs, signature_of
 from calibrant._input.validation import checked_choice, checked_count
 from calibrant._result import json_ready
@@ -27,7 +27,7 @@ _MOST_WINDOWS = 2**20
 
 
 @public_in("calibrant.streaming")
-class Windowed(Packed):
+class Windowed(Composite):
     """An accumulator for each window of a stream, by time or by row count.
 
     Windows are made of *panes*, one accumulator each, `rows` rows or `every` long. A row updates
