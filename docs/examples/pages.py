@@ -4,7 +4,7 @@
 
 A script is cut into cells by lines that begin with "# %%", as notebooks are; the rest of the line
 is a heading, comments below it are text. Of scripts without cells the output alone is shown.
-tests/test_examples.py runs them all and compares. Needs pip install ".[sklearn,plot]".
+tests/project/test_examples.py runs them all and compares. Needs pip install ".[sklearn,plot]".
 """
 
 from __future__ import annotations
