@@ -142,7 +142,7 @@ def bars(results: Results) -> str:
 
 
 def tested() -> str:
-    return "\n".join(f"- {what}: [{path}](../{path})" for what, path in TESTED)
+    return "\n".join(f"- {what}: [{path}](../../{path})" for what, path in TESTED)
 
 
 def of_reading(results: Results, record: Record) -> str:
