@@ -94,7 +94,9 @@ def test_a_source_without_spread():
 def test_no_spread_at_all_is_undefined():
     found = assess([0, 1], [0.5, 0.5], n_bins=HALVES)
     assert math.isnan(found.angle)
-    assert found.verdict.endswith("no angle: all probabilities and all frequencies are equal")
+    assert found.verdict.endswith(
+        "no angle: all that happened had the same probability and the same frequency"
+    )
     assert found.to_dict()["angle"] is None
 
 

@@ -12,6 +12,7 @@ import scipy.stats
 import calibrant
 from calibrant import _core, streaming
 from calibrant._core import _testing
+from calibrant._test_result import holm
 from calibrant.comparison import ComparisonSums
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same
@@ -66,9 +67,9 @@ def test_student_law(df):
 
 def test_holm():
     pvalues = [0.04, 0.01, 0.9, 0.02]
-    assert _core.holm(pvalues) == pytest.approx([0.08, 0.04, 0.9, 0.06])
-    assert _core.holm([0.03, 0.03]) == [0.06, 0.06]
-    assert _core.holm([]) == []
+    assert holm(pvalues) == pytest.approx((0.08, 0.04, 0.9, 0.06))
+    assert holm([0.03, 0.03]) == (0.06, 0.06)
+    assert holm([]) == ()
 
 
 def test_the_difference_is_that_of_the_scores():
@@ -299,7 +300,7 @@ def test_three_models_make_three_pairs():
     y, p, q = two_models(500)
     result = calibrant.compare(y, {"a": p, "b": q, "c": np.full(500, 0.5)})
     every = [d for scores in result.differences.values() for _, d in scores]
-    assert [d.adjusted_pvalue for d in every] == _core.holm([d.pvalue for d in every])
+    assert tuple(d.adjusted_pvalue for d in every) == holm([d.pvalue for d in every])
     assert [bool(d.better) for d in every] == [d.adjusted_pvalue <= 0.05 for d in every]
     assert list(result.differences) == [("a", "b"), ("a", "c"), ("b", "c")]
     plain = result.to_dict()

@@ -72,7 +72,6 @@ void register_comparison(py::module_& m) {
             "level"_a);
     m.def("student_two_sided", &student_two_sided, "t"_a, "df"_a);
     m.def("student_quantile", &student_quantile, "two_sided"_a, "df"_a);
-    m.def("holm", &holm, "pvalues"_a, "p-values, adjusted for how many there are.");
 }
 
 }  // namespace calibrant::bindings

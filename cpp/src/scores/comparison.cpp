@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -398,20 +397,6 @@ PairedScores::Judgement PairedScores::judge(Term term, double level) const {
         high = std::min(high, most);
     }
     return {pvalue, low, high, few_events && pvalue > 1.0 - level};
-}
-
-std::vector<double> holm(const std::vector<double>& pvalues) {
-    std::vector<std::size_t> order(pvalues.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::sort(order, {}, [&](std::size_t i) { return pvalues[i]; });
-    std::vector<double> adjusted(pvalues.size());
-    double largest = 0.0;
-    for (std::size_t rank = 0; rank < order.size(); ++rank) {
-        const auto tests = static_cast<double>(order.size() - rank);
-        largest = std::max(largest, std::min(1.0, tests * pvalues[order[rank]]));
-        adjusted[order[rank]] = largest;
-    }
-    return adjusted;
 }
 
 std::string PairedScores::to_bytes() const {

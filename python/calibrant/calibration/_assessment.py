@@ -294,7 +294,7 @@ def conclude(
     divergence = _ratios(model_state, source_state)
     angle = angle_of(model, source)
     tolerance = angle_tolerance(model, bins)
-    text, pvalue = verdict_on(rows, angle, tolerance, tables[0].q_lim)
+    text, pvalue = verdict_on(rows, angle_text(angle, tolerance, len(bins)), tables[0].q_lim)
     return Assessment(
         model, source, divergence, angle, tolerance, text,
         bins, tables[0].n, n_classes, tables[0].n_omitted, tables[0].q_lim, estimator,
@@ -302,14 +302,12 @@ def conclude(
     )  # fmt: skip
 
 
-def verdict_on(
-    rows: _core.ScoreTable | None, angle: float, tolerance: float, q_lim: float
-) -> tuple[str, float]:
+def verdict_on(rows: _core.ScoreTable | None, angle: str, q_lim: float) -> tuple[str, float]:
     """Return the verdict on rows with the angle beside it, and its p-value."""
     if rows is None:
         return "undefined: the rows are not known, and the angle alone is no test", math.nan
     found = calibration_verdict(rows, q_lim=q_lim)
-    return f"{found}; {angle_text(angle, tolerance)}", found.pvalue
+    return f"{found}; {angle}", found.pvalue
 
 
 def check_source(source: str, allowed: Sequence[str] = SOURCES) -> str:
@@ -395,7 +393,7 @@ def assess(
       decisiveness  0.7016  0.6508  1.0780
       accuracy      0.5471  0.5927  0.9231
       robustness    0.2955  0.5360  0.5513
-      over-confident: events given 11 % happened 27 % of the time (...); the angle is 74.2...
+      over-confident: events given 11 % happened 27 % of the time (...); the angle over 50 bins is 74.2...
     """
     omit = check_nan_policy(nan_policy)
     check_source(source)

@@ -13,6 +13,7 @@ from calibrant.means import RiskProfile
 
 if TYPE_CHECKING:
     from calibrant.calibration._assessment import AssessmentBins
+    from calibrant.score_table._bounds import Bounds
 
 __all__ = [
     "CalibrationVerdict",
@@ -242,11 +243,14 @@ def angle_between(rise: float, run: float) -> float:
     return math.degrees(math.atan2(rise, run))
 
 
-def angle_text(angle: float, tolerance: float) -> str:
-    """Return the angle beside what it is if the probabilities are right."""
-    if math.isnan(angle):
-        return "no angle: all probabilities and all frequencies are equal"
-    text = f"the angle is {angle:.1f}\N{DEGREE SIGN}"
+def angle_text(angle: float | Bounds, tolerance: float, n_bins: int) -> str:
+    """Return the angle, or its bounds, beside what it is if the probabilities are right."""
+    if math.isnan(float(angle)):
+        return "no angle: all that happened had the same probability and the same frequency"
+    ends = (angle, angle) if isinstance(angle, float) else (angle.low, angle.high)
+    low, high = (f"{end:.1f}\N{DEGREE SIGN}" for end in ends)
+    text = f"the angle over {n_bins} bins is "
+    text += low if low == high else f"between {low} and {high}"
     if math.isnan(tolerance):
         return text
     expected = f"45\N{DEGREE SIGN} \N{PLUS-MINUS SIGN} {tolerance:.1f}\N{DEGREE SIGN}"

@@ -146,10 +146,9 @@ class GroupwiseTestResult(TestResult):
 
 def _combined(tests: Sequence[TestResult]) -> tuple[dict[str, Any], tuple[float, ...]]:
     """Return the test of all hypotheses by Bonferroni, and the p-values of each by Holm."""
-    # By the statistic: it tells tests apart where all p-values are 0.
-    order = sorted(range(len(tests)), key=lambda j: -tests[j].statistic)
-    adjusted = holm([test.pvalue for test in tests], order)
-    worst = tests[order[0]]
+    adjusted = holm([test.pvalue for test in tests])
+    # The statistic tells tests apart where all p-values are 0.
+    worst = min(tests, key=lambda test: (test.pvalue, -test.statistic))
     overall = {
         "statistic": worst.statistic,
         "pvalue": min(1.0, len(tests) * worst.pvalue),
@@ -188,17 +187,17 @@ def checked_method(method: object, n_simulations: object, seed: object) -> Simul
     return found if method == "simulated" else None
 
 
-def holm(pvalues: Sequence[float], order: Sequence[int]) -> tuple[float, ...]:
-    """Return p-values adjusted by Holm's method, where `order` names the least ones first.
+def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values adjusted for their number by Holm's method.
 
     Examples
     --------
-    >>> holm([0.5, 0.25, 0.125], [2, 1, 0])
+    >>> holm([0.5, 0.25, 0.125])
     (0.5, 0.5, 0.375)
     """
     adjusted = [0.0] * len(pvalues)
     largest = 0.0
-    for rank, j in enumerate(order):
+    for rank, j in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
         largest = max(largest, min(1.0, (len(pvalues) - rank) * pvalues[j]))
         adjusted[j] = largest
     return tuple(adjusted)

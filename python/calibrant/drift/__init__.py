@@ -309,8 +309,7 @@ def _compared_window(first: Any, side: Side, window: Any) -> tuple[Drift, float]
 def _adjusted(found: Sequence[tuple[Drift, float]]) -> list[Drift]:
     """Return the drifts with p-values adjusted over all of them."""
     tested = [c.pvalue for drift, _ in found for c in drift if c.pvalue is not None]
-    order = sorted(range(len(tested)), key=tested.__getitem__)
-    adjusted = iter(holm(tested, order))
+    adjusted = iter(holm(tested))
 
     def with_adjusted(change: Change) -> Change:
         return change if change.pvalue is None else replace(change, adjusted_pvalue=next(adjusted))

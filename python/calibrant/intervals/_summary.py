@@ -108,8 +108,7 @@ class IntervalSummary(Result):
     ) -> IntervalSummary:
         nominals = state.confidence_levels
         tests = [state.coverage_test(i, nominal) for i, nominal in enumerate(nominals)]
-        pvalues = [pvalue for pvalue, _ in tests]
-        adjusted = holm(pvalues, sorted(range(len(pvalues)), key=pvalues.__getitem__))
+        adjusted = holm([pvalue for pvalue, _ in tests])
         error_rate = 1.0 - ci_level
         rows = zip(nominals, tests, adjusted, by_width, strict=True)
         levels = tuple(

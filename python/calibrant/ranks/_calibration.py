@@ -145,8 +145,7 @@ def from_counts(
         raise ValueError(f"n_bins must be from 2 to n_draws + 1 = {n_ranks}, got {bins}")
     titles = _checked_names(names, n_dimensions)
     tests = [_gamma_test(row, n) for row in counts]
-    order = sorted(range(n_dimensions), key=lambda i: tests[i].log_pvalue)
-    adjusted = holm([test.pvalue for test in tests], order)
+    adjusted = holm([test.pvalue for test in tests])
     dimensions = tuple(
         _dimension(title, row, test, pvalue, bins, prob, kind)
         for title, row, test, pvalue in zip(titles, counts, tests, adjusted, strict=True)

@@ -126,7 +126,11 @@ def _by_themselves(view: View) -> str:
 
 def _angle(view: View) -> str:
     found = view.assessment
-    return "" if found is None else _sentence(angle_text(float(found.angle), found.tolerance))
+    return (
+        ""
+        if found is None
+        else _sentence(angle_text(found.angle, found.tolerance, len(found.bins)))
+    )
 
 
 def _on_intervals(view: View) -> Verdict:

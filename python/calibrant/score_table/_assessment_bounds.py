@@ -10,7 +10,13 @@ from calibrant import _core
 from calibrant._result import Result, plain
 from calibrant.calibration import ReliabilityBins
 from calibrant.calibration._assessment import verdict_on
-from calibrant.calibration._verdict import PairBins, angle_between, angle_tolerance, too_many_bins
+from calibrant.calibration._verdict import (
+    PairBins,
+    angle_between,
+    angle_text,
+    angle_tolerance,
+    too_many_bins,
+)
 from calibrant.means import RiskProfile
 from calibrant.score_table._bounds import Bounds
 
@@ -165,7 +171,7 @@ def assessment_bounds(
     pairs = PairBins(likely.weights, likely.hits, likely.mean_scores)
     angle = _angle(model, source, certain=bins.certain)
     tolerance = angle_tolerance(model, pairs)
-    verdict, pvalue = verdict_on(rows, angle.value, tolerance, table.q_lim)
+    verdict, pvalue = verdict_on(rows, angle_text(angle, tolerance, len(likely)), table.q_lim)
     return AssessmentBounds(
         model, source, divergence, angle, tolerance, verdict, likely,
         table.n, n_classes, table.n_omitted, too_many_bins(pairs, n_classes), pvalue,

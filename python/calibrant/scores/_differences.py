@@ -10,6 +10,7 @@ from typing import Any, Literal
 from calibrant import _core
 from calibrant._input.validation import check_level
 from calibrant._result import Result
+from calibrant._test_result import holm
 
 __all__ = ["SCORES", "Difference", "ScoreDifferences", "adjusted", "core_pair", "differences_of"]
 
@@ -123,7 +124,7 @@ def adjusted(pairs: Iterable[ScoreDifferences], level: float) -> list[ScoreDiffe
         for name, d in scores
         if d.pvalue is not None and not (d.low == d.high == 0.0)
     ]
-    pvalues = _core.holm([pvalue for _, _, pvalue in tests])
+    pvalues = holm([pvalue for _, _, pvalue in tests])
     found: list[dict[str, Any]] = [
         {name: replace(d, adjusted_pvalue=d.pvalue, better="") for name, d in scores}
         for scores in pairs

@@ -115,8 +115,4 @@ private:
     std::array<ExactSum, n_even> variances_, thirds_;
 };
 
-// p-values of several tests, each raised so that the chance of any at most a, if nothing is to be
-// found, is at most a (Holm 1979).
-[[nodiscard]] std::vector<double> holm(const std::vector<double>& pvalues);
-
 }  // namespace calibrant
