@@ -8,11 +8,11 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
+from calibrant._test_result import holm
 
 import calibrant
 from calibrant import _core, streaming
 from calibrant._core import _testing
-from calibrant._test_result import holm
 from calibrant.comparison import ComparisonSums
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same

@@ -1,6 +1,6 @@
 // The saved form of accumulators by key: the kind of the keys, what is grouped, and key and state
-// of each group, as pieces that bring their lengths (docs/reference/state-format.md). What the pieces
-// mean, and whether they are good, is for the one who groups to say.
+// of each group, as pieces that bring their lengths (docs/reference/state-format.md). What the
+// pieces mean, and whether they are good, is for the one who groups to say.
 #pragma once
 
 #include <string>

@@ -393,7 +393,7 @@ def assess(
       decisiveness  0.7016  0.6508  1.0780
       accuracy      0.5471  0.5927  0.9231
       robustness    0.2955  0.5360  0.5513
-      over-confident: events given 11 % happened 27 % of the time (...); the angle over 50 bins is 74.2...
+      over-confident: events given 11 % happened 27 % of the time (...); the angle over 50 bins ...
     """
     omit = check_nan_policy(nan_policy)
     check_source(source)

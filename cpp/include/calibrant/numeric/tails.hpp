@@ -12,9 +12,9 @@
 // Each law has two series, one for each end, and each probability is read off the one in which it
 // does not cancel: in the tail nothing is ever 1 - cdf. Every term is factor * exp(-exponent) with
 // both in two doubles, so that squaring a large x costs no digits. Errors, against 80-digit
-// arithmetic (tests/numeric/test_tails.py), are below 1e-15 relative as far as the result is a normal
-// double, logarithms included, which go on to -1e308. The argument is taken as exact: p has a
-// condition number of x^2, so one ulp of x = 37 moves p by 3e-13.
+// arithmetic (tests/numeric/test_tails.py), are below 1e-15 relative as far as the result is a
+// normal double, logarithms included, which go on to -1e308. The argument is taken as exact: p has
+// a condition number of x^2, so one ulp of x = 37 moves p by 3e-13.
 //
 // Only + - * /, fma and our own log and exp are used: the same bits on every machine. NaN gives
 // NaN. A value costs from 0.2 to 1 microsecond.
