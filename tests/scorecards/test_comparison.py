@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
-from calibrant._test_result import holm
 
 import calibrant
 from calibrant import _core, streaming
 from calibrant._core import _testing
 from calibrant.comparison import ComparisonSums
+from calibrant.cumulative._test_result import holm
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same
 from comparison_reference import by_definition, judged

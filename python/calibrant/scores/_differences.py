@@ -10,7 +10,7 @@ from typing import Any, Literal
 from calibrant import _core
 from calibrant._input.validation import check_level
 from calibrant._result import Result
-from calibrant._test_result import holm
+from calibrant.cumulative._test_result import holm
 
 __all__ = ["SCORES", "Difference", "ScoreDifferences", "adjusted", "core_pair", "differences_of"]
 
