@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 __all__ = [
-    "ArraysResult", "Result", "counted", "for_json", "json_key", "json_ready", "plain", "printable",
+    "ArraysResult", "Result", "counted", "for_json", "holm", "json_key", "json_ready", "plain",
+    "printable",
 ]  # fmt: skip
 
 
@@ -29,6 +30,22 @@ def printable(text: Any) -> str:
 def counted(n: int, what: str) -> str:
     """Return "1 row", or "2,000 rows"."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values adjusted for their number by Holm's method.
+
+    Examples
+    --------
+    >>> holm([0.5, 0.25, 0.125])
+    (0.5, 0.5, 0.375)
+    """
+    adjusted = [0.0] * len(pvalues)
+    largest = 0.0
+    for rank, j in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
+        largest = max(largest, min(1.0, (len(pvalues) - rank) * pvalues[j]))
+        adjusted[j] = largest
+    return tuple(adjusted)
 
 
 def for_json(x: Any) -> Any:

@@ -12,8 +12,8 @@ import scipy.stats
 import calibrant
 from calibrant import _core, streaming
 from calibrant._core import _testing
+from calibrant._result import holm
 from calibrant.comparison import ComparisonSums
-from calibrant.cumulative._test_result import holm
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened
 from cards import assert_same
 from comparison_reference import by_definition, judged

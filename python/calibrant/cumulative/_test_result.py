@@ -10,7 +10,7 @@ from typing import Any, Literal
 from calibrant import _core
 from calibrant._input.draws import checked_seed
 from calibrant._input.validation import checked_choice, checked_count
-from calibrant._result import Result, json_key, plain
+from calibrant._result import Result, holm, json_key, plain
 
 __all__ = [
     "ClasswiseTestResult",
@@ -19,7 +19,6 @@ __all__ = [
     "Simulation",
     "TestResult",
     "checked_method",
-    "holm",
 ]
 
 Method = Literal["asymptotic", "simulated"]
@@ -185,19 +184,3 @@ def checked_method(method: object, n_simulations: object, seed: object) -> Simul
     number = checked_count(n_simulations, "n_simulations", most=2**32 - 1)
     found = Simulation(number, checked_seed(seed))
     return found if method == "simulated" else None
-
-
-def holm(pvalues: Sequence[float]) -> tuple[float, ...]:
-    """Return p-values adjusted for their number by Holm's method.
-
-    Examples
-    --------
-    >>> holm([0.5, 0.25, 0.125])
-    (0.5, 0.5, 0.375)
-    """
-    adjusted = [0.0] * len(pvalues)
-    largest = 0.0
-    for rank, j in enumerate(sorted(range(len(pvalues)), key=pvalues.__getitem__)):
-        largest = max(largest, min(1.0, (len(pvalues) - rank) * pvalues[j]))
-        adjusted[j] = largest
-    return tuple(adjusted)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from calibrant import scorecards, streaming
 from calibrant._accumulator.base import class_name
 from calibrant._input.validation import check_level
-from calibrant._result import Result, json_key
+from calibrant._result import Result, holm, json_key
 from calibrant._runtime.callable_module import make_callable
-from calibrant.cumulative._test_result import holm
 from calibrant.drift._changes import Change, Side, changes_of, side_of
 from calibrant.scorecards._table import ROWS, number_text
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibrant import _core
-from calibrant._result import Result, plain
-from calibrant.cumulative._test_result import holm
+from calibrant._result import Result, holm, plain
 from calibrant.intervals._bounds import are_equally_wide
 from calibrant.intervals._confidence import Confidence
 from calibrant.intervals._coverage import SizeGroups

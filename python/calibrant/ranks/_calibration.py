@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from calibrant import _core
 from calibrant._input.columns import read_numbers
 from calibrant._input.validation import checked_choice, checked_count
-from calibrant.cumulative._test_result import TestResult, holm
+from calibrant._result import holm
+from calibrant.cumulative._test_result import TestResult
 from calibrant.intervals._confidence import checked_level
 from calibrant.ranks._curves import coverage_curves, rank_cuts, rank_ecdf
 from calibrant.ranks._histogram import default_bins, rank_histogram

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from calibrant import _core
 from calibrant._input.validation import check_level
-from calibrant._result import Result
-from calibrant.cumulative._test_result import holm
+from calibrant._result import Result, holm
 
 __all__ = ["SCORES", "Difference", "ScoreDifferences", "adjusted", "core_pair", "differences_of"]
 
