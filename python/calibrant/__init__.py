@@ -15,7 +15,7 @@ from calibrant._core import __version__
 
 # Modules are loaded when a name of theirs is first used: all of them take as long as NumPy. Which
 # there are, and where, is written in __init__.pyi alone, which type checkers read, too.
-_STUB = __spec__.loader.get_data(f"{__path__[0]}/__init__.pyi").decode()  # type: ignore[union-attr]
+_STUB = __spec__.loader.get_data(f"{__file__.rpartition('.')[0]}.pyi").decode()  # type: ignore[union-attr]
 _MODULES: list[str] = []
 _HOMES: dict[str, str] = {}
 _home = ""

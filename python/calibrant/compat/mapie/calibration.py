@@ -49,6 +49,9 @@ _STRATEGIES = ("uniform", "quantile", "array split")
 _MANY_ROWS = 4096
 #: The series of the limit laws end where a term is below this.
 _SERIES_END = 1e-8
+#: The limit laws are 1 above this. The number of terms grows with x, so that MAPIE's own functions
+#: do not end where scores of almost no variance make a statistic of 1e150.
+_SURELY_BELOW = 1e4
 
 
 def _check_strategy(split_strategy: str | None) -> str:
@@ -356,6 +359,8 @@ def kolmogorov_smirnov_cdf(x: float) -> float:
     >>> print(round(kolmogorov_smirnov_cdf(1), 4))
     0.3708
     """
+    if _SURELY_BELOW < x < np.inf:
+        return 1.0
     terms = np.ceil(
         0.5 + x * np.sqrt(2) / np.pi * np.sqrt(np.log(4 / (np.pi * np.float64(_SERIES_END))))
     )
@@ -397,6 +402,8 @@ def kuiper_cdf(x: float) -> float:
     >>> print(round(kuiper_cdf(1), 4))
     0.0634
     """
+    if _SURELY_BELOW < x < np.inf:
+        return 1.0
     end = np.log(4 / (np.sqrt(2 * np.pi) * np.float64(_SERIES_END)) * (1 / x + x / np.pi**2))
     terms = np.ceil(0.5 + x / (np.pi * np.sqrt(2)) * np.sqrt(end))
     total = 0.0
