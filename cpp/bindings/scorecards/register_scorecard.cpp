@@ -1,7 +1,7 @@
 #include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/column.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
-#include "scorecards/order_statistics.hpp"
+#include "scorecards/rank_metrics.hpp"
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -44,13 +44,13 @@ py::dict estimates(const Scorecard& self, double confidence_level, double normal
 }
 
 // The rows that need the order of scores; `reason` where the area is undefined, or its interval.
-py::dict order_rows(const OrderStatistics& found, double normal_quantile) {
-    const double none = OrderStatistics::none;
+py::dict rank_metrics_dict(const RankMetrics& found, double normal_quantile) {
+    const double none = RankMetrics::none;
     const auto between = [&](const Bounds& x) -> Numbers {
         const bool certain = x.low == x.high;
         return {x.value, certain ? none : x.low, certain ? none : x.high, ""};
     };
-    // Smaller for larger statistics. The laws are good to 1e-15, so bounds are widened by more.
+    // Smaller for larger metrics. The laws are good to 1e-15, so bounds are widened by more.
     const auto pvalue = [&](const Bounds& x, double (*law)(double)) -> Numbers {
         if (x.low == x.high) return {law(x.value), none, none, ""};
         return {law(x.value), law(x.high) * (1.0 - 0x1p-48),
@@ -74,27 +74,29 @@ py::dict order_rows(const OrderStatistics& found, double normal_quantile) {
     return rows;
 }
 
-py::dict order_of_rows(const py::object& y_true, const py::object& y_proba,
-                       const py::object& sample_weight, bool omit_missing, double normal_quantile) {
+py::dict rank_metrics_of_rows(const py::object& y_true, const py::object& y_proba,
+                              const py::object& sample_weight, bool omit_missing,
+                              double normal_quantile) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring_either);
-    const OrderStatistics found =
-        run_unlocked(inputs.n_values(), [&] { return order_statistics(rows, poll_signals); });
-    return run_standard([&] { return order_rows(found, normal_quantile); });
+    const RankMetrics found =
+        run_unlocked(inputs.n_values(), [&] { return rank_metrics(rows, poll_signals); });
+    return run_standard([&] { return rank_metrics_dict(found, normal_quantile); });
 }
 
-py::list order_of_groups(const py::object& y_true, const py::object& y_proba,
-                         const py::object& sample_weight, bool omit_missing, const Groups& groups,
-                         std::size_t n_groups, double normal_quantile) {
+py::list rank_metrics_of_groups(const py::object& y_true, const py::object& y_proba,
+                                const py::object& sample_weight, bool omit_missing,
+                                const Groups& groups, std::size_t n_groups,
+                                double normal_quantile) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring_either);
     const GroupCodes codes = group_codes(groups, n_groups, rows.size());
     const auto found = run_unlocked(inputs.n_values(), [&] {
-        return order_statistics(GroupedScores(rows, codes, poll_signals), poll_signals);
+        return rank_metrics(GroupedScores(rows, codes, poll_signals), poll_signals);
     });
     py::list result;
-    for (const OrderStatistics& group : found) {
-        result.append(run_standard([&] { return order_rows(group, normal_quantile); }));
+    for (const RankMetrics& group : found) {
+        result.append(run_standard([&] { return rank_metrics_dict(group, normal_quantile); }));
     }
     return result;
 }
@@ -141,10 +143,10 @@ void register_scorecard(py::module_& m) {
                                [](const Scorecard& self) { return !self.weight().is_zero(); })
         .def("require_weight", &Scorecard::require_weight)
         .def(
-            "order_statistics",
+            "rank_metrics",
             [](const Scorecard& self, double normal_quantile) {
                 return run_standard([&] {
-                    return order_rows(order_statistics(self.table().value()), normal_quantile);
+                    return rank_metrics_dict(rank_metrics(self.table().value()), normal_quantile);
                 });
             },
             "normal_quantile"_a)
@@ -164,10 +166,11 @@ void register_scorecard(py::module_& m) {
                 return result;
             },
             "normal_quantile"_a);
-    m.def("order_statistics", &order_of_rows, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+    m.def("rank_metrics", &rank_metrics_of_rows, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "normal_quantile"_a);
-    m.def("order_statistics_by_group", &order_of_groups, "y_true"_a, "y_proba"_a, "sample_weight"_a,
-          "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "normal_quantile"_a);
+    m.def("rank_metrics_by_group", &rank_metrics_of_groups, "y_true"_a, "y_proba"_a,
+          "sample_weight"_a, "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a,
+          "normal_quantile"_a);
 }
 
 }  // namespace calibrant::bindings

@@ -43,10 +43,10 @@ Estimate between(double value, double low, double high, double least, double mos
 
 }  // namespace
 
-// Reads the numbers off a Scorecard; at least one row has weight.
-class ScorecardReader {
+// Computes the numbers of a Scorecard; at least one row has weight.
+class ScorecardEstimator {
 public:
-    ScorecardReader(const Scorecard& card, double normal_quantile)
+    ScorecardEstimator(const Scorecard& card, double normal_quantile)
         : card_(card),
           risk_(card.risk_profile()),
           scores_(card.scores()),
@@ -223,7 +223,7 @@ private:
         const double best = exp(2.0 / 3.0 * log(value));  // in units of the mean
         const double variance = variance_of(Scorecard::power_q);
         // Of several classes, the state has the scores of the top label only.
-        if (card_.columns_ == 1 ? far_flung_scores() : weight_value_ < 1e5) {
+        if (card_.columns_ == 1 ? heavy_tailed_scores() : weight_value_ < 1e5) {
             return only_value(value, "too few rows: of " + number_text(weight_value_) +
                                          " a few that have the smallest q may decide the mean of "
                                          "q^(-2/3)");
@@ -240,7 +240,7 @@ private:
 
     // Whether the scores next to 0, or to 1, spread over so many orders of magnitude that q^-2/3
     // has no variance to speak of: by their squared coefficient of variation in the outermost bin.
-    [[nodiscard]] bool far_flung_scores() const {
+    [[nodiscard]] bool heavy_tailed_scores() const {
         constexpr double most = 1.8;
         for (const bool top : {false, true}) {
             const std::size_t bin = top ? card_.bins_.size() - 1 : 0;
@@ -434,20 +434,20 @@ private:
 std::vector<NamedEstimate> Scorecard::estimates(double confidence_level, double normal_quantile,
                                                 Poll poll) const {
     require_weight();
-    return ScorecardReader(*this, normal_quantile).all(confidence_level, poll);
+    return ScorecardEstimator(*this, normal_quantile).all(confidence_level, poll);
 }
 
 std::vector<Estimate> Scorecard::class_frequencies(double normal_quantile) const {
     require_weight();
-    const ScorecardReader reader(*this, normal_quantile);
+    const ScorecardEstimator estimator(*this, normal_quantile);
     if (columns_ != 1) {
         std::vector<Estimate> result;
-        for (const ExactSum& weight : class_weight_) result.push_back(reader.frequency(weight));
+        for (const ExactSum& weight : class_weight_) result.push_back(estimator.frequency(weight));
         return result;
     }
     ExactSum of_label[2];
     for (std::size_t i = 0; i < cells_.size(); ++i) of_label[i % 2].merge(cells_[i].weight);
-    return {reader.frequency(of_label[0]), reader.frequency(of_label[1])};
+    return {estimator.frequency(of_label[0]), estimator.frequency(of_label[1])};
 }
 
 }  // namespace calibrant

@@ -6,7 +6,7 @@
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/workers.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
-#include "scorecards/scorecard_scorer.hpp"
+#include "scorecards/block_scorer.hpp"
 
 namespace calibrant {
 namespace {
@@ -14,31 +14,31 @@ namespace {
 class ScorecardWorker {
 public:
     ScorecardWorker(const Scorecard& parameters, const Events& events)
-        : events_(events), block_(events), scorer_(events), tally_(parameters, events) {}
+        : events_(events), block_(events), scorer_(events), partial_(parameters, events) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_.most_rows) {
             const std::size_t count = std::min(block_.most_rows, end - row);
             if (!load_outcomes(events_, row, count, block_)) return false;
-            tally_.omit(block_.omitted);
-            scorer_.add(tally_, block_, next_block(events_, row + count));
+            partial_.omit(block_.omitted);
+            scorer_.add(partial_, block_, next_block(events_, row + count));
         }
         return true;
     }
 
-    [[nodiscard]] Scorecard take() { return tally_.take(); }
-    void finish_into(Scorecard& total) { tally_.finish_into(total); }
+    [[nodiscard]] Scorecard take() { return partial_.take(); }
+    void finish_into(Scorecard& total) { partial_.finish_into(total); }
 
 private:
     const Events& events_;
     OutcomeBlock block_;
-    ScorecardScorer scorer_;
-    ScorecardTally tally_;
+    BlockScorer scorer_;
+    PartialScorecard partial_;
 };
 
-// Rows wait in a buffer of their group until there are enough to be scored together. All buffers
+// The rows of a group are buffered until there are enough to be scored together. All buffers
 // of a thread hold at most this many values, or one row each.
-constexpr std::size_t most_waiting = std::size_t{1} << 22;
+constexpr std::size_t most_buffered = std::size_t{1} << 22;
 
 class GroupWorker {
 public:
@@ -50,7 +50,7 @@ public:
           scorer_(rows.events),
           width_(rows.events.y_proba.width),
           most_rows_(std::clamp<std::size_t>(
-              most_waiting / (width_ + 2) / std::max<std::size_t>(rows.n_groups, 1), 1,
+              most_buffered / (width_ + 2) / std::max<std::size_t>(rows.n_groups, 1), 1,
               block_.most_rows)),
           groups_(cards.size()) {}
 
@@ -60,7 +60,7 @@ public:
         for (std::size_t row = begin; row < end; row += step) {
             const std::size_t count = std::min(step, end - row);
             if (!load_outcomes(rows_.events, row, count, block_)) return false;
-            if (block_.omitted != 0) of_row(row).tally->omit(block_.omitted);
+            if (block_.omitted != 0) of_row(row).partial->omit(block_.omitted);
             for (std::size_t i = 0; i < block_.n; ++i) take(row + i, i);
         }
         return true;
@@ -69,17 +69,17 @@ public:
     void finish_into(std::vector<Scorecard>& cards) {
         for (std::size_t g = 0; g < cards.size(); ++g) {
             Group& group = groups_[g];
-            if (group.tally == nullptr) continue;
+            if (group.partial == nullptr) continue;
             score(group);
-            group.tally->finish_into(cards[g]);
+            group.partial->finish_into(cards[g]);
             group = {};
         }
     }
 
 private:
     struct Group {
-        std::unique_ptr<ScorecardTally> tally;
-        std::size_t n = 0;  // rows that wait
+        std::unique_ptr<PartialScorecard> partial;
+        std::size_t n = 0;  // rows in the buffer
         std::vector<double> p, weight;
         std::vector<std::int32_t> label;
     };
@@ -88,8 +88,8 @@ private:
     Group& of_row(std::size_t row) {
         const std::int32_t code = rows_.groups[row];
         Group& group = groups_[code < 0 ? rows_.n_groups : static_cast<std::size_t>(code)];
-        if (group.tally == nullptr) {
-            group.tally = std::make_unique<ScorecardTally>(parameters_, rows_.events);
+        if (group.partial == nullptr) {
+            group.partial = std::make_unique<PartialScorecard>(parameters_, rows_.events);
             group.p.resize(most_rows_ * width_);
             group.label.resize(most_rows_);
             if (rows_.events.sample_weight != nullptr) group.weight.resize(most_rows_);
@@ -100,7 +100,7 @@ private:
     void take(std::size_t row, std::size_t i) {
         Group& group = of_row(row);
         if (&group == &groups_.back()) {
-            group.tally->omit(1);
+            group.partial->omit(1);
             return;
         }
         if (width_ == 1) {
@@ -118,7 +118,7 @@ private:
         std::copy_n(group.label.begin(), group.n, full_.label);
         if (!group.weight.empty()) std::copy_n(group.weight.begin(), group.n, full_.weight);
         full_.n = group.n;
-        scorer_.add(*group.tally, full_);
+        scorer_.add(*group.partial, full_);
         group.n = 0;
     }
 
@@ -126,7 +126,7 @@ private:
     const GroupedRows& rows_;
     OutcomeBlock block_;  // as the rows come
     OutcomeBlock full_;   // of one group
-    ScorecardScorer scorer_;
+    BlockScorer scorer_;
     std::size_t width_;
     std::size_t most_rows_;
     std::vector<Group> groups_;

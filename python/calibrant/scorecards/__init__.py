@@ -401,7 +401,7 @@ def scorecard(
     if groups is None:
         state.update(*rows)
         state.require_weight()
-        ordered = _core.order_statistics(*rows, normal_quantile(level))
+        ordered = _core.rank_metrics(*rows, normal_quantile(level))
         return Scorecard._of(state, level, ordered, note)
     of_row, keys = group_codes(groups, omit=omit)
     states = state.by_group(*rows, of_row, len(keys))
@@ -409,12 +409,12 @@ def scorecard(
         state.merge(part)
     state.require_weight()
     quantile = normal_quantile(level)
-    of_groups = _core.order_statistics_by_group(*rows, of_row, len(keys), quantile)
+    of_groups = _core.rank_metrics_by_group(*rows, of_row, len(keys), quantile)
     if of_row.size and of_row.min() < 0:  # rows without a key do not count
         with_key = np.minimum(of_row, 0)
-        (total,) = _core.order_statistics_by_group(*rows, with_key, 1, quantile)
+        (total,) = _core.rank_metrics_by_group(*rows, with_key, 1, quantile)
     else:
-        total = _core.order_statistics(*rows, quantile)
+        total = _core.rank_metrics(*rows, quantile)
     card = Scorecard._of(state, level, total, note)
     card.groups.update(
         (key, Scorecard._of(part, level, numbers))

@@ -66,7 +66,7 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
         if not (state.has_table and state.has_weight):
             ordered = dict.fromkeys(ORDERED, (math.nan, math.nan, math.nan, _NO_TABLE))
         else:
-            ordered = state.order_statistics(scorecards.normal_quantile(level))
+            ordered = state.rank_metrics(scorecards.normal_quantile(level))
         return scorecards.Scorecard._of(state, level, ordered)
 
     @property

@@ -10,7 +10,7 @@
 //
 // What needs the order of scores (KS, Kuiper's test, the area under the ROC curve) is read off a
 // ScoreTable of the same rows, with bounds, if the card was told to keep one; in memory it is
-// computed from the rows (order_statistics.hpp) and no table is needed.
+// computed from the rows (rank_metrics.hpp) and no table is needed.
 //
 // Score and hit are those of scored_rows.hpp: binary for y_proba of shape (n,), the top label for
 // (n, k). All is summed exactly, so any order of rows, batches and merges gives the same bits.
@@ -109,9 +109,9 @@ public:
     [[nodiscard]] const std::vector<ExactSum>& class_brier() const { return class_brier_; }
 
 private:
-    friend class ScorecardScorer;
-    friend class ScorecardTally;
-    friend class ScorecardReader;
+    friend class BlockScorer;
+    friend class PartialScorecard;
+    friend class ScorecardEstimator;
     friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const RowsByGroup&, Poll,
                                                    const SetAside&);
 
@@ -120,7 +120,7 @@ private:
     Scorecard(Bins bins, double q_lim, bool with_table);
     [[nodiscard]] Scorecard without_table() const;
 
-    // The parts that each row is added to, by ScorecardScorer.
+    // The parts that each row is added to, by BlockScorer.
     Bins bins_;
     double q_lim_;
     std::size_t columns_ = 0;  // as ScoreSums::columns

@@ -1,4 +1,4 @@
-// ScorecardTally: what one thread has of one scorecard.
+// PartialScorecard: what one thread has of one scorecard.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 namespace calibrant {
 
 // What one thread has of one scorecard: the sums so far, and integers yet to be added to them.
-class ScorecardTally {
+class PartialScorecard {
 public:
-    ScorecardTally(const Scorecard& parameters, const Events& events)
+    PartialScorecard(const Scorecard& parameters, const Events& events)
         : nothing_(parameters.empty()), cells_(nothing_.cells_.size()) {
         nothing_.columns_ = events.is_matrix ? events.y_proba.width : 1;
         if (events.is_matrix) {
@@ -38,7 +38,7 @@ public:
     void finish_into(Scorecard& total) { total.merge(take()); }
 
 private:
-    friend class ScorecardScorer;
+    friend class BlockScorer;
 
     // The 64-bit sums hold this many rows: a term is up to 2^20 (of so many classes), which is
     // 2^50 units of the grid.

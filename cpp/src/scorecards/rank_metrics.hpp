@@ -1,6 +1,6 @@
 // What a scorecard says that needs the order of scores: KS and Kuiper's tests (cumulative.hpp) and
 // the area under the ROC curve (score_pairs.hpp), from rows in memory, by group, or from a
-// ScoreTable with bounds. In memory the statistics are the bits of walk_tests and roc_auc.
+// ScoreTable with bounds. In memory the values have the bits of walk_tests and roc_auc.
 //
 // The standard error of the area is DeLong's (roc.hpp). Of many rows it is that of their score
 // cells, in which scores count as tied, unless more than 2^-10 of the pairs lie in one cell.
@@ -24,7 +24,7 @@
 namespace calibrant {
 
 // Where all is known, the three numbers of Bounds are equal. NaN: undefined.
-struct OrderStatistics {
+struct RankMetrics {
     static constexpr double none = std::numeric_limits<double>::quiet_NaN();
 
     Bounds ks{none, none, none}, kuiper{none, none, none};
@@ -37,12 +37,12 @@ struct OrderStatistics {
 };
 
 // Throws as walk_tests does.
-[[nodiscard]] OrderStatistics order_statistics(const ScoredRows& rows, Poll poll);
+[[nodiscard]] RankMetrics rank_metrics(const ScoredRows& rows, Poll poll);
 
 // Those of a group without weight are undefined. Throws as GroupedScores does.
-[[nodiscard]] std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll poll);
+[[nodiscard]] std::vector<RankMetrics> rank_metrics(const GroupedScores& scores, Poll poll);
 
 // Throws InvalidInput where no row has weight.
-[[nodiscard]] OrderStatistics order_statistics(const ScoreTable& table);
+[[nodiscard]] RankMetrics rank_metrics(const ScoreTable& table);
 
 }  // namespace calibrant

@@ -1,4 +1,4 @@
-#include "scorecards/order_statistics.hpp"
+#include "scorecards/rank_metrics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ DoubleDouble single(double x) { return {x, 0.0}; }
 
 // Weights of the kinds, and DeLong's standard error of the area, of steps in ascending order of
 // their scores.
-void add_delong(const std::vector<Step>& steps, OrderStatistics& result) {
+void add_delong(const std::vector<Step>& steps, RankMetrics& result) {
     DoubleDouble hits, misses, won;
     for (const Step& step : steps) {
         won = won + single(step.hits) * (misses + single(0.5 * step.misses));
@@ -80,8 +80,8 @@ public:
         steps_.push_back({rows(hits), rows(misses)});
     }
 
-    [[nodiscard]] OrderStatistics statistics(ExactSum variance) const {
-        OrderStatistics result;
+    [[nodiscard]] RankMetrics metrics(ExactSum variance) const {
+        RankMetrics result;
         if (steps_.empty()) return result;
         WalkTests tests;
         tests.extremes = walk_.extremes();
@@ -122,7 +122,7 @@ private:
     alignas(64) double score_[block_rows];
 };
 
-OrderStatistics sorted_statistics(const ScoredRows& rows, Poll poll) {
+RankMetrics sorted_rank_metrics(const ScoredRows& rows, Poll poll) {
     const SortedScores sorted(rows, poll);
     InOrder all(sorted.unit_exponent());
     UInt128 weight = 0;
@@ -134,11 +134,11 @@ OrderStatistics sorted_statistics(const ScoredRows& rows, Poll poll) {
     counted.weight.add(weight != 0 ? 1.0 : 0.0);
     counted.n = sorted.count();
     counted.require_weight();
-    return all.statistics(score_variance(rows, poll));
+    return all.metrics(score_variance(rows, poll));
 }
 
 void add_cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs,
-                    OrderStatistics& result) {
+                    RankMetrics& result) {
     result.hits = static_cast<double>(pairs.hits);
     result.misses = static_cast<double>(pairs.misses);
     std::vector<Step> steps;
@@ -155,7 +155,7 @@ void add_cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs
 
 }  // namespace
 
-Bounds OrderStatistics::area_interval(double normal_quantile) const {
+Bounds RankMetrics::area_interval(double normal_quantile) const {
     constexpr double few = 30.0;  // of the rarer kind
     const double rarer = std::min(hits, misses);
     if (std::isnan(area_error) || !(rarer >= 2.0)) return {area.value, none, none};
@@ -168,8 +168,8 @@ Bounds OrderStatistics::area_interval(double normal_quantile) const {
             wilson(area.high, rows, normal_quantile).high};
 }
 
-OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
-    if (!worth_cells(rows)) return sorted_statistics(rows, poll);
+RankMetrics rank_metrics(const ScoredRows& rows, Poll poll) {
+    if (!worth_cells(rows)) return sorted_rank_metrics(rows, poll);
     WalkTests tests;
     std::vector<CellCount> cells;
     ScorePairs pairs;
@@ -182,10 +182,10 @@ OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
         walked = cell_walk_tests(rows, poll, tests, &cells);
         pairs = count_pairs(rows, poll);
     }
-    OrderStatistics result;
+    RankMetrics result;
     add_cell_error(cells, pairs, result);
     const bool crowded = std::isnan(result.area_error) && pairs.hits > 1 && pairs.misses > 1;
-    if (crowded) return sorted_statistics(rows, poll);
+    if (crowded) return sorted_rank_metrics(rows, poll);
     if (!walked) walk_sorted_rows(rows, poll, tests);
     tests.require_weight();
     result.ks = known(tests.ks());
@@ -194,8 +194,8 @@ OrderStatistics order_statistics(const ScoredRows& rows, Poll poll) {
     return result;
 }
 
-std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll poll) {
-    std::vector<OrderStatistics> result(scores.groups());
+std::vector<RankMetrics> rank_metrics(const GroupedScores& scores, Poll poll) {
+    std::vector<RankMetrics> result(scores.groups());
     for_each_chunk(scores.groups(), 1, workers_for(scores.population(), chunk_values), poll,
                    [&](std::size_t, std::size_t group, std::size_t) {
                        const int unit = scores.unit_exponent();
@@ -212,15 +212,15 @@ std::vector<OrderStatistics> order_statistics(const GroupedScores& scores, Poll 
                                                  }
                                              });
                        singles.finish(variance);
-                       result[group] = all.statistics(variance.total());
+                       result[group] = all.metrics(variance.total());
                        return true;
                    });
     return result;
 }
 
-OrderStatistics order_statistics(const ScoreTable& table) {
+RankMetrics rank_metrics(const ScoreTable& table) {
     const ScoreWalk walk(table);
-    OrderStatistics result;
+    RankMetrics result;
     result.ks = walk.ks();
     result.kuiper = walk.kuiper();
     std::vector<Step> steps;

@@ -1,5 +1,5 @@
-// How rows become sums of a Scorecard: ScorecardScorer turns a block of rows into terms and adds
-// them to a ScorecardTally, one for each thread and group.
+// How rows become sums of a Scorecard: BlockScorer turns a block of rows into terms and adds
+// them to a PartialScorecard, one for each thread and group.
 #pragma once
 
 #include <algorithm>
@@ -7,23 +7,23 @@
 #include <cstdint>
 
 #include "calibrant/scorecards/scorecard.hpp"
-#include "scorecards/scorecard_tally.hpp"
+#include "scorecards/partial_scorecard.hpp"
 #include "scores/score_terms.hpp"
 
 namespace calibrant {
 
 // Adds blocks of rows to tallies. It holds the intermediate results of a block, so there is one
 // for each thread, however many groups there are.
-class ScorecardScorer {
+class BlockScorer {
 public:
-    explicit ScorecardScorer(const Events& events)
+    explicit BlockScorer(const Events& events)
         : terms_(events),
           weighted_(events.sample_weight != nullptr),
           width_(events.is_matrix ? events.y_proba.width : 0) {}
 
     // `ahead` is what will be read next: it is asked for between the steps.
-    void add(ScorecardTally& tally, OutcomeBlock& block, const Ahead& ahead = {}) {
-        tally_ = &tally;
+    void add(PartialScorecard& partial, OutcomeBlock& block, const Ahead& ahead = {}) {
+        partial_ = &partial;
         block_ = &block;
         n_ = block.n;
         card().n_ += n_;
@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    [[nodiscard]] Scorecard& card() { return tally_->card_; }
+    [[nodiscard]] Scorecard& card() { return partial_->card_; }
 
     // Rows of shape (n,) without weights: kernels sum the terms and their squares as they find
     // them. The few rows they cannot take go the general way.
@@ -229,10 +229,10 @@ private:
                 card().class_brier_[label].add_product(block_->weight[i], low_[i]);
                 continue;
             }
-            ScorecardTally::Counts& counts = tally_->classes_[label];
+            PartialScorecard::Counts& counts = partial_->classes_[label];
             counts.square_high += multiple<30>(high_[i]);
             counts.square_low += multiple<80>(low_[i]);
-            if (++counts.n == ScorecardTally::rows_before_flush) tally_->flush_class(label);
+            if (++counts.n == PartialScorecard::rows_before_flush) partial_->flush_class(label);
         }
     }
 
@@ -249,8 +249,8 @@ private:
         const bool tiny = kernels().scorecard.cell_terms(score_, high_, low_, n_, cell_terms_);
         for (std::size_t i = 0; i < n_;) {
             i += kernels().scorecard.add_cells(&cell_terms_[i], &cell_[i], n_ - i,
-                                               tally_->cells_.data());
-            if (is_full(cell_[i - 1])) tally_->flush_cell(cell_[i - 1]);
+                                               partial_->cells_.data());
+            if (is_full(cell_[i - 1])) partial_->flush_cell(cell_[i - 1]);
         }
         for (std::size_t i = 0; tiny && i < n_; ++i) {
             if (score_[i] < least_gridded) card().cells_[cell_[i]].scores.add(score_[i]);
@@ -258,7 +258,7 @@ private:
     }
 
     [[nodiscard]] bool is_full(std::uint32_t cell) const {
-        return tally_->cells_[cell].row_and_score < 0;
+        return partial_->cells_[cell].row_and_score < 0;
     }
 
     // x 2^grid, for an x on that grid.
@@ -292,7 +292,7 @@ private:
     ScoreTerms terms_;
     bool weighted_;
     std::size_t width_;  // 0 for shape (n,)
-    ScorecardTally* tally_ = nullptr;
+    PartialScorecard* partial_ = nullptr;
     OutcomeBlock* block_ = nullptr;
     std::size_t n_ = 0;
     std::uint32_t cell_[block_rows];
