@@ -206,6 +206,6 @@ TESTED = (
     ("simultaneous bands cover 95% ± 0.5%", "tests/ranks/test_rank_calibration.py"),
     ("Dask, Spark, Ray and executors give the bits of one machine",
      "tests/distributed/test_engines.py"),
-    ("mutated states are refused or equal", "cpp/tests/test_mutated_states.cpp"),
+    ("mutated states are rejected or equal", "cpp/tests/test_mutated_states.cpp"),
     ("C++ and Python read each other's states", "tests/project/test_cpp_example.py"),
 )  # fmt: skip

@@ -4,7 +4,7 @@
 #include <new>
 
 #include "bindings/register.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/runtime/version.hpp"
 
 namespace py = pybind11;
@@ -32,7 +32,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     m.attr("__version__") = calibrant::version();
     py::register_local_exception_translator(&say_out_of_memory);
     remember_main_thread();
-    register_config(m);  // first: it refuses a wrong environment
+    register_config(m);  // first: it rejects a wrong environment
     register_calibration(m);
     register_columns(m);
     register_comparison(m);

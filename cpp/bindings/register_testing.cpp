@@ -1,7 +1,7 @@
 // _core._testing: ways for the tests to reach what the public functions hide.
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/kernels/score_cells.hpp"
 #include "calibrant/ordering/sorted_scores.hpp"
@@ -106,7 +106,7 @@ std::pair<std::vector<int>, std::vector<int>> visit_rows(std::size_t n, std::siz
                                                          std::size_t workers) {
     std::vector<int> visits(n);
     std::vector<int> chunks(workers);
-    run_unlocked(always_unlock, [&] {
+    without_gil(always_unlock, [&] {
         for_each_chunk(n, chunk, workers, poll_signals,
                        [&](std::size_t worker, std::size_t begin, std::size_t end) {
                            for (std::size_t row = begin; row < end; ++row) ++visits[row];
@@ -120,7 +120,7 @@ std::pair<std::vector<int>, std::vector<int>> visit_rows(std::size_t n, std::siz
 // Runs chunks of one row that each take a while; says how many were done.
 std::size_t sleep_in_chunks(std::size_t chunks, double seconds_per_chunk, std::size_t workers) {
     std::atomic<std::size_t> done{0};
-    run_unlocked(always_unlock, [&] {
+    without_gil(always_unlock, [&] {
         for_each_chunk(
             chunks, 1, workers, poll_signals, [&](std::size_t, std::size_t, std::size_t) {
                 std::this_thread::sleep_for(std::chrono::duration<double>(seconds_per_chunk));
@@ -137,7 +137,7 @@ std::size_t meet(std::size_t workers) {
     std::vector<std::atomic<bool>> came(workers);
     std::atomic<std::size_t> present{0};
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-    run_unlocked(always_unlock, [&] {
+    without_gil(always_unlock, [&] {
         for_each_chunk(1'000'000, 1, workers, poll_signals,
                        [&](std::size_t worker, std::size_t begin, std::size_t) {
                            const std::chrono::milliseconds a_while(1);
@@ -155,7 +155,7 @@ std::size_t meet(std::size_t workers) {
 
 std::optional<std::size_t> fail_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers,
                                           const std::vector<std::size_t>& bad_rows) {
-    const std::size_t failed = run_unlocked(always_unlock, [&] {
+    const std::size_t failed = without_gil(always_unlock, [&] {
         return for_each_chunk(n, chunk, workers, poll_signals,
                               [&](std::size_t, std::size_t begin, std::size_t end) {
                                   for (const std::size_t row : bad_rows) {
@@ -169,7 +169,7 @@ std::optional<std::size_t> fail_in_chunks(std::size_t n, std::size_t chunk, std:
 
 void throw_in_chunks(std::size_t n, std::size_t chunk, std::size_t workers, std::size_t row,
                      const std::string& kind) {
-    run_unlocked(always_unlock, [&] {
+    without_gil(always_unlock, [&] {
         for_each_chunk(n, chunk, workers, poll_signals,
                        [&](std::size_t, std::size_t begin, std::size_t end) {
                            if (begin <= row && row < end) {
@@ -219,7 +219,7 @@ std::pair<py::list, int> sorted_scores(const py::object& y_true, const py::objec
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring);
     const SortedScores sorted =
-        run_unlocked(inputs.n_values(), [&] { return SortedScores(rows, poll_signals); });
+        without_gil(inputs.n_values(), [&] { return SortedScores(rows, poll_signals); });
     py::list table;
     sorted.for_each_score(nullptr, [&](double score, UInt128 weight, UInt128 hits) {
         table.append(py::make_tuple(score, as_int(weight), as_int(hits)));

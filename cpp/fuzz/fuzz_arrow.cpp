@@ -1,5 +1,5 @@
 // Arrow's C structs from a producer that makes mistakes: formats, counts, offsets and children that
-// do not fit each other. They are refused, or every value that the Column promises can be read.
+// do not fit each other. They are rejected, or every value that the Column promises can be read.
 //
 // What no consumer can find out is true here: a buffer is as long as its own array says.
 #include <pybind11/embed.h>

@@ -1,4 +1,4 @@
-// Rows made of foreign arrays, read, checked and summed. They are refused with a message, or any
+// Rows made of foreign arrays, read, checked and summed. They are rejected with a message, or any
 // two batches of them, merged, are to the bit what one pass over all of them is.
 #include <array>
 #include <limits>
@@ -37,7 +37,7 @@ void add_both_ways(const State& parameters, std::size_t rows, const Update& upda
         try {
             update(state, begin, count);
         } catch (const InvalidInput& error) {
-            require(error.what()[0] != '\0', "a refusal says why");
+            require(error.what()[0] != '\0', "a rejection says why");
             return std::nullopt;
         }
         return state;

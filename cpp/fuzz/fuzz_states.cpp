@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t header = 20, checksum = 4;
 
 // What is read off each; numbers are not looked at, sanitizers look at how they come about. Of
-// several results that may be refused, each is tried.
+// several results that may be rejected, each is tried.
 template <class... Reads>
 void read_each(Reads... reads) {
     const auto attempt = [](auto& read) {
@@ -134,7 +134,7 @@ void use(std::string_view bytes) {
     State copy = state.empty();
     copy.merge(state);
     require(copy.to_bytes() == bytes, "merged into an empty one it is the same");
-    read_each([&] { copy.merge(copy); });  // refused where counts overflow
+    read_each([&] { copy.merge(copy); });  // rejected where counts overflow
     read_results(state);
 }
 
@@ -149,7 +149,7 @@ std::map<Kind, Use> all_uses() {
     return uses;
 }
 
-void use_or_refuse(Use use, std::string_view bytes) {
+void use_or_reject(Use use, std::string_view bytes) {
     try {
         use(bytes);
     } catch (const CorruptState&) {
@@ -166,15 +166,15 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     static const std::map<Kind, Use> uses = all_uses();
     if (size < header + checksum) {
         for (const auto& [kind, use] : uses)
-            use_or_refuse(use, {reinterpret_cast<const char*>(data), size});
+            use_or_reject(use, {reinterpret_cast<const char*>(data), size});
         return 0;
     }
     const auto found = uses.find(static_cast<Kind>(number_at(data, 6)));
     if (found == uses.end()) return 0;
     const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-    use_or_refuse(found->second, bytes);
+    use_or_reject(found->second, bytes);
     Writer payload;
     payload.raw(bytes.substr(header, size - header - checksum));
-    use_or_refuse(found->second, seal(found->first, number_at(data, 8), payload));
+    use_or_reject(found->second, seal(found->first, number_at(data, 8), payload));
     return 0;
 }

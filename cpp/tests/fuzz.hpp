@@ -50,7 +50,8 @@ inline std::string damage_payload(const std::string& state, calibrant::Kind kind
 
 // Of a state, most with a checksum that fits; look(read, accepted) uses what was read in some way.
 template <class State, class Look>
-void damaged_states_are_refused_or_round_trip(const State& original, int rounds, const Look& look) {
+void damaged_states_are_rejected_or_round_trip(const State& original, int rounds,
+                                               const Look& look) {
     const std::string good = original.to_bytes();
     Numbers numbers;
     int accepted = 0;

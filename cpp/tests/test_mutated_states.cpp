@@ -1,4 +1,4 @@
-// A hundred thousand states that nobody wrote: each is refused, or is what its bytes say.
+// A hundred thousand states that nobody wrote: each is rejected, or is what its bytes say.
 //
 // They are made of those that released versions wrote (the folder is the argument), with bits and
 // bytes changed, cut short, half of them with a checksum that fits. A sanitizer looks on.
@@ -89,6 +89,6 @@ int main(int argc, char** argv) {
         accepted += is_read(readers.at(state.kind), bytes) ? 1U : 0U;
     }
     // Some must be good (nothing changed, or a sum by a bit) and most must not.
-    expect::that(accepted > 0 && accepted < mutations / 2, "most are refused");
+    expect::that(accepted > 0 && accepted < mutations / 2, "most are rejected");
     return expect::summary();
 }

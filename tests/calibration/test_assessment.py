@@ -556,7 +556,7 @@ def test_ties_are_not_split():
         ({"nan_policy": "drop"}, r"nan_policy must be"),
     ],
 )
-def test_what_is_refused(options, message):
+def test_what_is_rejected(options, message):
     with pytest.raises(ValueError, match=message):
         assess([0, 1, 1], [0.1, 0.7, 0.9], **options)
 

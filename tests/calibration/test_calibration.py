@@ -249,7 +249,7 @@ def test_a_label_that_is_never_predicted_does_not_count():
     assert calibrant.top_label_ece(y, p, n_bins=1, sample_weight=weights) == 0.25
 
 
-def test_top_label_errors_are_refused_without_rows_or_weight():
+def test_top_label_errors_are_rejected_without_rows_or_weight():
     for average in ("macro", "weighted", "pooled"):
         with pytest.raises(ValueError, match="needs at least one row, got none"):
             calibrant.top_label_ece([], np.empty((0, 2)), average=average)
@@ -411,7 +411,7 @@ def test_accumulator_gives_the_table_of_the_function():
     assert repr(table) == "streaming.Reliability(n=3000, n_bins=10)"
 
 
-def test_damaged_states_are_refused():
+def test_damaged_states_are_rejected():
     table = streaming.Reliability(n_bins=2)
     table.update([0, 1], [0.2, 0.9])
     good = table.to_bytes()
@@ -431,7 +431,7 @@ def test_merging_needs_equal_edges():
         streaming.Reliability(n_bins=3).merge(streaming.Reliability(n_bins=2))
 
 
-def test_missing_values_are_refused_or_counted():
+def test_missing_values_are_rejected_or_counted():
     y, p = [0, 1, 1], [0.1, np.nan, 0.8]
     with pytest.raises(ValueError, match="y_proba has a missing value"):
         calibrant.reliability_bins(y, p)

@@ -178,7 +178,7 @@ def test_bad_input():
 
 
 @pytest.mark.parametrize("columns", [1, 3])
-def test_missing_rows_are_refused_or_left_out(columns):
+def test_missing_rows_are_rejected_or_left_out(columns):
     rng = np.random.default_rng(8)
     y = rng.integers(0, max(columns, 2), 40).astype(float)
     p = rng.random(40) if columns == 1 else rng.dirichlet(np.ones(columns), 40)

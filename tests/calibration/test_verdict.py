@@ -298,7 +298,7 @@ def test_a_table_of_pairs_is_that_of_all_batches(shape, weighted):
     assert exact.angle in found.angle
 
 
-def test_damaged_tables_of_pairs_are_refused():
+def test_damaged_tables_of_pairs_are_rejected():
     table = streaming.ScoreTable(pairs=True)
     table.update([0, 2, 1], [[0.5, 0.25, 0.25], [0.25, 0.25, 0.5], [0.125, 0.875, 0.0]])
     state = bytearray(table.to_bytes())

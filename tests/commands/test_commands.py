@@ -119,9 +119,9 @@ def test_probabilities_of_classes_and_missing_values():
         pa.table({"kind": ["a", "b", None], "x": p[:, 0], "z": p[:, 1], "q": p[:, 2]}), "t.csv"
     )
     roles = ["--label", "kind", "--probs", "x,z,q", "--classes", "a, b, c"]
-    refused = run("score", "t.csv", *roles)
-    assert refused.exit_code == 2
-    assert "t.csv: missing values: 1 in 'kind'" in refused.stderr
+    rejected = run("score", "t.csv", *roles)
+    assert rejected.exit_code == 2
+    assert "t.csv: missing values: 1 in 'kind'" in rejected.stderr
     done = run("score", "t.csv", *roles, "--missing", "skip")
     card = calibrant.scorecard([0, 1, np.nan], p, nan_policy="omit")
     assert done.stdout.startswith(f"{card!r}\n\ntoo few rows to tell: 2 hits where 1.25 were")
@@ -429,7 +429,7 @@ def test_compare_prints_what_the_function_returns(columns):
     assert two.stderr.startswith("old: label = y (guessed from its name), prob = p (guessed")
 
 
-def test_compare_refuses_other_rows(columns):
+def test_compare_rejects_other_rows(columns):
     y = columns["clicked"]
     pq.write_table(pa.table({"y": y, "p": columns["score"]}), "a.parquet")
     pq.write_table(pa.table({"y": 1 - y, "p": columns["score"]}), "b.parquet")
@@ -474,8 +474,8 @@ def test_intervals_are_scored_and_reported(folder):
     assert [level["hsic"] for level in content["coverage_hsic"]["levels"]] == [hsic]
     assert run("report", "i.parquet", "-o", "i.html").exit_code == 0
     assert "Prediction intervals" in (folder / "i.html").read_text()
-    refused = run("score", "i.parquet", "--fail-if", "ece>0")
-    assert (refused.exit_code, refused.stdout) == (2, "")
+    rejected = run("score", "i.parquet", "--fail-if", "ece>0")
+    assert (rejected.exit_code, rejected.stdout) == (2, "")
     done = run("score", "i.parquet", "--low", "q05", "--high", "q95", "--interval-level", 0.8)
     assert "interval of 80% = q05 to q95 (given)" in done.stderr
     done = run("score", "i.parquet", "--hsic-bandwidth", 2, "--width-edges", "1,3", "--json")
@@ -577,8 +577,8 @@ def test_what_is_there_gives_way_to_its_like_or_by_force(folder):
         notes.write_text("mine")
         done = run(*args)
         assert (done.exit_code, done.stdout) == (2, "")
-        refused = f"notes.txt: is there already, and is no {kind} of calibrant; name another file"
-        assert refused in done.stderr
+        rejected = f"notes.txt: is there already, and is no {kind} of calibrant; name another file"
+        assert rejected in done.stderr
         assert "--force" in done.stderr
         assert notes.read_text() == "mine"
         assert run(*args, "--force").exit_code == 0
@@ -620,7 +620,7 @@ def last_line(done):
 
 
 @pytest.mark.parametrize("row", ["1,0.25", "0,0.75,de", "1,1e-3", "0,1", "1, .5"])
-def test_a_first_line_of_values_is_refused(row, folder):
+def test_a_first_line_of_values_is_rejected(row, folder):
     (folder / "t.csv").write_text(f"{row}\n" * 10)
     said = last_line(run("score", "t.csv"))
     assert "t.csv: the first line holds values, such as '" in said
@@ -751,7 +751,7 @@ def test_format_of_a_file(columns):
     [("--bins", "10"), ("--label", "y"), ("--group", "country"), ("--missing", "skip"),
      ("--q-lim", "0.1"), ("--no-header",), ("--low", "a"), ("--no-prob",)],
 )  # fmt: skip
-def test_options_of_reading_are_refused_where_nothing_is_read(option):
+def test_options_of_reading_are_rejected_where_nothing_is_read(option):
     assert run("score", "table.parquet", "--save-state", "t.state").exit_code == 0
     for command in ("score", "report"):
         said = last_line(run(command, "t.state", *option))

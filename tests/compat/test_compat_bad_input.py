@@ -1,4 +1,4 @@
-"""The drop-in names on bad input: refused, or the same as the peer's, never something else.
+"""The drop-in names on bad input: rejected, or the same as the peer's, never something else.
 
 Every name that a peer's module has must be in ``GOOD``, with a call from which the bad ones are
 derived as in test_bad_input.py.
@@ -101,7 +101,7 @@ def same(found, expected) -> bool:
 @pytest.mark.gil
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.filterwarnings("ignore")
-def test_refused_or_as_the_peer_has_it(name):
+def test_rejected_or_as_the_peer_has_it(name):
     ours = public_callables()[f"compat.{name}"]
     theirs = peer_of(name)
     if theirs is None:

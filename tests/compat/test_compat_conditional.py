@@ -177,7 +177,7 @@ def test_excess_risk_needs_scikit_learn(monkeypatch):
         ({"n_directions": 1.5}, "n_directions must be an integer of at least 1, got 1.5"),
     ],
 )
-def test_worst_slab_coverage_refuses(change, words):
+def test_worst_slab_coverage_rejects(change, words):
     x, y, bounds = problem()
     options = {"x": x, "y": y, "y_intervals": bounds, "n_directions": 3} | change
     with pytest.raises(ValueError, match=words):
@@ -192,7 +192,7 @@ def test_worst_slab_coverage_refuses(change, words):
         ({"confidence_level": 1.5}, "confidence_level must lie in"),
     ],
 )
-def test_excess_risk_refuses(change, words):
+def test_excess_risk_rejects(change, words):
     x, y, bounds = problem()
     options = {"x": x, "y": y, "y_intervals": bounds, "confidence_level": 0.8} | change
     with pytest.raises(ValueError, match=words):

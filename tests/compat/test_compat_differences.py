@@ -183,7 +183,7 @@ def test_coverage_gap(rows, level, weighted, of_sets):
     ({"y_sets": SETS}, "either"), ({"weighted": 1}, "weighted"), ({"groups": [0, 1]}, "rows"),
     ({"y_intervals": np.zeros((4, 2, 2))}, "one confidence level"),
 ])  # fmt: skip
-def test_coverage_gap_refuses(change, words):
+def test_coverage_gap_rejects(change, words):
     options = {"groups": [0, 0, 1, 1], "confidence_level": 0.9, "y_intervals": PI} | change
     with pytest.raises(ValueError, match=words):
         conditional.coverage_gap(Z, **options)

@@ -144,7 +144,7 @@ def test_threads_count_together():
     assert patched.calls["sklearn.metrics.log_loss"].count == 80
 
 
-def test_unknown_peers_are_refused():
+def test_unknown_peers_are_rejected():
     with pytest.raises(ValueError, match="peers must be of"):
         compat.patch("netcal")
 
@@ -298,7 +298,7 @@ def test_metric_has_the_verbs_of_torchmetrics():
     assert repr(metric).startswith("Metric(streaming.Scores")
 
 
-def test_metric_of_intervals_and_its_refusals():
+def test_metric_of_intervals_and_its_rejections():
     metric = Metric(lambda: streaming.Intervals(confidence_level=0.9))
     metric.update(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([0.5, 5.0]))
     assert metric.compute()[0].coverage.value == 0.5

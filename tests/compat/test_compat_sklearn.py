@@ -97,7 +97,7 @@ def test_one_hot_labels(name, as_labels, k):
     assert_same(mine, theirs, y, p, sample_weight=rng.random(30))
 
 
-def test_weights_of_another_length_are_refused_for_every_average():
+def test_weights_of_another_length_are_rejected_for_every_average():
     y, p = np.eye(3, dtype=int), np.eye(3)
     for average in ("macro", "weighted", "micro", None, "samples"):
         assert_same(ours.roc_auc_score, metrics.roc_auc_score, y, p, average=average,
@@ -263,7 +263,7 @@ FUNCTIONS = ["brier_score_loss", "log_loss", "calibration_curve", "roc_auc_score
     ("name", "case"),
     [(name, case) for name in FUNCTIONS for case in BAD],
 )
-def test_bad_input_is_refused_by_the_same_type(name, case):
+def test_bad_input_is_rejected_by_the_same_type(name, case):
     y, p, options = BAD[case]
     theirs = peer_curve if name == "calibration_curve" else getattr(metrics, name)
     assert_same(getattr(ours, name), theirs, y, p, **options)

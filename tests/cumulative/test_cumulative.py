@@ -201,7 +201,7 @@ def test_a_wrong_certainty_of_weight_zero():
     assert spiegelhalter_test([1, 0], [0.0, 0.0], sample_weight=[5e-324, 1]).pvalue == 0.0
 
 
-# Labels, weights, refusals
+# Labels, weights, rejections
 
 
 def test_weights_are_repetitions():
@@ -230,7 +230,7 @@ def test_the_top_label_is_the_score():
     assert spiegelhalter_test(y, p) == expected
 
 
-def test_what_is_refused():
+def test_what_is_rejected():
     with pytest.raises(ValueError, match="alternative must be 'two-sided', 'greater' or 'less', got 'both'"):  # noqa: E501  # fmt: skip
         spiegelhalter_test([0, 1], [0.5, 0.25], alternative="both")
     with pytest.raises(ValueError, match="the test needs at least one row, got none"):
@@ -310,8 +310,8 @@ def test_written_and_read_again(total):
 KIND = 8
 
 
-def read_or_refuse(payload: bytes) -> None:
-    """Bytes that no release wrote, under a sound seal: refused, or read as they stand."""
+def read_or_reject(payload: bytes) -> None:
+    """Bytes that no release wrote, under a sound seal: rejected, or read as they stand."""
     sealed = _testing.seal(KIND, 1, payload)
     try:
         total = Spiegelhalter.from_bytes(sealed)
@@ -329,13 +329,13 @@ def read_or_refuse(payload: bytes) -> None:
 @each_state
 def test_every_word_forged(total):
     for payload in every_word_forged(total.to_bytes()[20:-4]):
-        read_or_refuse(payload)
+        read_or_reject(payload)
 
 
 @given(payload=st.binary(max_size=120))
 def test_junk(payload):
-    read_or_refuse(payload)
-    read_or_refuse(filled().to_bytes()[20:44] + payload)
+    read_or_reject(payload)
+    read_or_reject(filled().to_bytes()[20:44] + payload)
 
 
 @pytest.mark.parametrize(

@@ -353,7 +353,7 @@ def test_certain_and_wrong_in_opposite_ways():
 
 
 @each_test
-def test_what_is_refused(name):
+def test_what_is_rejected(name):
     test = TESTS[name]
     with pytest.raises(ValueError, match="the test needs at least one row, got none"):
         test([], [])
@@ -487,7 +487,7 @@ def test_the_form_with_labels_sorted_too():
     assert curve.differences[-1] == cumulative_differences(y, p).differences[-1]
 
 
-def test_what_the_curve_refuses():
+def test_what_the_curve_rejects():
     with pytest.raises(ValueError, match="form must be 'rows' or 'theory', got 'both'"):
         cumulative_differences([0], [0.5], form="both")
     with pytest.raises(ValueError, match="max_points must be at least 4, got 3"):

@@ -133,7 +133,7 @@ def test_weights_are_repetitions():
         assert test(y, p, sample_weight=2.0 * k, **options).pvalue != weighted.pvalue
 
 
-def test_what_is_refused():
+def test_what_is_rejected():
     y, p = [0, 1, 1], [0.25, 0.5, 0.75]
     for test in (ks_test, spiegelhalter_test):
 

@@ -1,4 +1,4 @@
-"""Tests of a subpopulation against the full population: definition, laws, null, refusals."""
+"""Tests of a subpopulation against the full population: definition, laws, null, rejections."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_pvalues_are_uniform_under_the_null(share):
             assert 0.75 * level - error < often < level + error
 
 
-# Degenerate cases and refusals
+# Degenerate cases and rejections
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_missing_rows_are_dropped():
     assert found.ks.n_omitted == 200 - kept.sum()
 
 
-def test_what_is_refused():
+def test_what_is_rejected():
     y, p = [0, 1, 1], [0.2, 0.5, 0.7]
     with pytest.raises(TypeError, match=r"subset must be an array of booleans, got dtype int"):
         ks_test(y, p, subset=[0, 1, 1])

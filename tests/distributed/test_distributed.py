@@ -152,10 +152,10 @@ def test_windows_that_cannot_be(timed, factory, roles, error, message):
         distributed.local([timed], factory, **roles)
 
 
-def test_a_row_without_a_time_is_refused(timed):
+def test_a_row_without_a_time_is_rejected(timed):
     parts = parts_of(timed, 3)
     parts[1]["t"][7] = np.datetime64("NaT")
-    for missing in ("refuse", "skip"):
+    for missing in ("reject", "skip"):
         with pytest.raises(ValueError, match=r"column 't' must not be missing, .* at row 7"):
             distributed.local(parts, BY_DAY, missing=missing, **WINDOW_ROLES)
 
@@ -373,7 +373,7 @@ def test_windows_of_groups(timed):
         (lambda: 3, {}, TypeError, "factory must make an accumulator, got 3"),
     ],
 )  # fmt: skip
-def test_what_would_not_be_looked_at_is_refused(table, factory, roles, error, message):
+def test_what_would_not_be_looked_at_is_rejected(table, factory, roles, error, message):
     with pytest.raises(error, match=message):
         distributed.local([table], factory, **{"label": "y", "prob": "p", **roles})
 

@@ -345,7 +345,7 @@ def test_of_one_class_and_of_certain_scores():
         (filled(Scores, [1], [0.5]), filled(Scores, [1], [[0.5, 0.5, 0]]), ValueError, "y_proba"),
     ],
 )  # fmt: skip
-def test_drift_refuses(reference, current, error, message):
+def test_drift_rejects(reference, current, error, message):
     with pytest.raises(error, match=message):
         drift(reference, current)
 
@@ -711,7 +711,7 @@ def test_bad_rows_leave_the_test_as_it_was(y, p, message):
     assert test.to_bytes() == before
 
 
-def test_weights_and_bad_alphas_are_refused():
+def test_weights_and_bad_alphas_are_rejected():
     with pytest.raises(TypeError, match="sample_weight"):
         SequentialCalibrationTest().update([1], [0.5], sample_weight=[1.0])
     for alpha in (0.0, 1.0, -1, math.nan):

@@ -260,7 +260,7 @@ def test_posterior_outside_of_all_supports():
     assert class_posterior(5.0, classes[:1]).tolist() == [1.0]
 
 
-def test_posteriors_that_are_refused():
+def test_posteriors_that_are_rejected():
     classes = [CoupledGaussian(0.0), CoupledGaussian(1.0)]
     for options, message in (
         ({"classes": []}, "at least one CoupledGaussian, got none"),

@@ -218,7 +218,7 @@ def test_no_rows():
     assert ensemble_confidence(np.zeros((0, 3), int), [1, 1, 1], 4, path=True).shape == (0, 3, 4)
 
 
-# What is refused
+# What is rejected
 
 GOOD = {"votes": [[0, 1], [1, 2], [2, 2]], "weights": [1.0, 2.0], "n_classes": 3}
 REFUSED = [
@@ -250,7 +250,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("bad", "error", "message"), REFUSED, ids=range(len(REFUSED)))
-def test_what_is_refused(bad, error, message):
+def test_what_is_rejected(bad, error, message):
     with pytest.raises(error, match=message):
         ensemble_confidence(**{**GOOD, **bad})
 
@@ -322,7 +322,7 @@ def test_sparse_rows(named_rows):
     np.testing.assert_array_equal(found.votes, ensemble_votes(model, X).votes)
 
 
-def test_what_does_not_vote_is_refused(named_rows):
+def test_what_does_not_vote_is_rejected(named_rows):
     X, y = named_rows
     with pytest.raises(
         TypeError, match=r"must be a fitted ensemble .*, got RandomForestClassifier"

@@ -231,7 +231,7 @@ def test_an_error_changes_nothing():
         ({"temperature": 0}, r"temperature must lie in \[1e-150, 1e150\], got 0"),
     ],
 )
-def test_parameters_that_are_refused(bad, message):
+def test_parameters_that_are_rejected(bad, message):
     with pytest.raises(ValueError, match=message):
         LearnPlusPlus(**bad).fit(*rows())
 

@@ -70,7 +70,7 @@ def test_files_copies_and_pickles(table, evidence, tmp_path):
         assert again != evidence
 
 
-def test_a_refused_batch_leaves_nothing(evidence):
+def test_a_rejected_batch_leaves_nothing(evidence):
     before = evidence.to_bytes()
     with pytest.raises(ValueError, match=r"found 1\.5 at row 1"):
         evidence.update([1, 0], [0.5, 1.5], groups=["a", "b"])

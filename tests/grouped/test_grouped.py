@@ -281,7 +281,7 @@ def test_dictionaries_of_arrow_that_repeat_a_key_or_hold_a_null():
     assert omitted.n_omitted == 2
 
 
-def test_keys_that_no_state_could_hold_are_refused():
+def test_keys_that_no_state_could_hold_are_rejected():
     empty, grouped = Grouped(Scores), Grouped(Scores)
     grouped.update([1], [0.5], groups=["a"])
     for made in (empty, grouped):

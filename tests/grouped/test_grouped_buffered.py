@@ -123,14 +123,14 @@ def test_a_missing_value_is_omitted(factory, most):
 
 @each_kind
 @pytest.mark.parametrize("n", [3, 20000])
-def test_another_shape_is_refused_as_by_one_alone(factory, most, n):  # noqa: ARG001
+def test_another_shape_is_rejected_as_by_one_alone(factory, most, n):  # noqa: ARG001
     vector, matrix = batch(n), of_classes(n)
     for first, second in ((vector, matrix), (matrix, vector)):
         expected = alone(factory, [first])
         try:
             expected.update(**second)
-        except ValueError as refused:
-            message = str(refused)
+        except ValueError as rejected:
+            message = str(rejected)
         else:
             message = None
         total = Grouped(factory)
@@ -145,9 +145,9 @@ def test_another_shape_is_refused_as_by_one_alone(factory, most, n):  # noqa: AR
             lambda: total.merge(other),  # noqa: B023
             lambda: total.update(**second, groups=np.arange(n) // (n - 1)),  # noqa: B023
         ):
-            with pytest.raises(ValueError, match="y_proba must keep its") as refused:
+            with pytest.raises(ValueError, match="y_proba must keep its") as rejected:
                 add()
-            assert str(refused.value) == message
+            assert str(rejected.value) == message
             assert total.to_bytes() == before
             assert (total.n, total.n_groups) == (n, 1)
 

@@ -303,7 +303,7 @@ def test_merging_other_parameters():
         total.update([0.0], np.zeros((1, 2, 2)))
 
 
-def test_damaged_states_are_refused():
+def test_damaged_states_are_rejected():
     total = streaming.CoverageHSIC()
     total.update(*intervals_of([1.0, 2.0, 3.0], [True, False, True]))
     state = bytearray(total.to_bytes())

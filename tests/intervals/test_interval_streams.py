@@ -166,7 +166,7 @@ def test_what_cannot_be_merged_or_made():
 
 
 @makers
-def test_a_refused_batch_changes_nothing(name):
+def test_a_rejected_batch_changes_nothing(name):
     total = filled(name, rows_of(name, FEW, False))
     before = total.to_bytes()
     rows = {key: column.copy() for key, column in rows_of(name, 100_000, True).items()}
@@ -208,8 +208,8 @@ def test_damaged_states(name):
 KINDS = {"Intervals": 10, "PredictionSets": 11}
 
 
-def read_or_refuse(cls, payload):
-    """Bytes that no release wrote, under a sound seal: refused, or read as they stand."""
+def read_or_reject(cls, payload):
+    """Bytes that no release wrote, under a sound seal: rejected, or read as they stand."""
     sealed = _testing.seal(KINDS[cls.__name__], 1, payload)
     try:
         total = cls.from_bytes(sealed)
@@ -231,12 +231,12 @@ def test_forged_states(name, weighted):
     payload = total.to_bytes()[20:-4]
     for place in range(len(payload)):
         for forged in {0, 1, 0x80, 0xFF, payload[place] ^ 1}:
-            read_or_refuse(type(total), payload[:place] + bytes([forged]) + payload[place + 1 :])
+            read_or_reject(type(total), payload[:place] + bytes([forged]) + payload[place + 1 :])
     words = [struct.pack("<Q", n) for n in (0, 2**21 + 1, 2**62, 2**64 - 1)]
     words += [struct.pack("<d", x) for x in (-0.0, 0.25, np.inf, np.nan)]
     for place in range(0, len(payload) - 7, 2):
         for word in words:
-            read_or_refuse(type(total), payload[:place] + word + payload[place + 8 :])
+            read_or_reject(type(total), payload[:place] + word + payload[place + 8 :])
 
 
 def test_states_without_nominal_levels_are_not_of_intervals():

@@ -501,7 +501,7 @@ def test_what_is_odd_is_named():
         calibrant.coverage_width_criterion(y, (y - 1, y + 1), confidence_level=0.9, eta=1.0)
 
 
-# Refusals
+# Rejections
 
 GOOD = {"y_true": [0.0, 1.0, 2.0], "intervals": [[-1.0, 1.0], [0.0, 2.0], [1.0, 3.0]]}
 SPOILED = [
@@ -572,13 +572,13 @@ SPOILED = [
 
 
 @pytest.mark.parametrize(("spoiled", "error", "message"), SPOILED)
-def test_what_is_refused(spoiled, error, message):
+def test_what_is_rejected(spoiled, error, message):
     calibrant.interval_coverage(**GOOD)
     with pytest.raises(error, match=message):
         calibrant.interval_coverage(**{**GOOD, **spoiled})
 
 
-def test_far_away_outcomes_are_refused():
+def test_far_away_outcomes_are_rejected():
     with pytest.raises(ValueError, match=r"y_true must be less than 1.8e308 away"):
         calibrant.interval_coverage([1.7e308], [[-1.7e308, -1.6e308]])
 

@@ -220,7 +220,7 @@ def test_any_number_of_threads():
         assert len(found) == 1
 
 
-# Refusals
+# Rejections
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_any_number_of_threads():
         (["a", "b"], np.ones((2, 2), bool), TypeError, r"pass labels="),
     ],
 )
-def test_what_is_refused(y, sets, error, message):
+def test_what_is_rejected(y, sets, error, message):
     with pytest.raises(error, match=message):
         calibrant.set_coverage(y, sets)
 

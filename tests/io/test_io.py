@@ -333,7 +333,7 @@ def test_labels_that_are_no_codes(labels, options, notes, make):
     assert_same(Evidence.of(found).result(), calibrant.scorecard([0, 1, 1], p))
 
 
-def test_missing_values_are_counted_before_they_are_refused():
+def test_missing_values_are_counted_before_they_are_rejected():
     p = [0.5, None, 0.25, float("nan")] * 100
     table = pa.table({"y": pa.array([1, 0, None, 1] * 100), "p": pa.array(p)})
     with pytest.raises(ValueError, match=r"100 in 'y', 200 in 'p'; .*--missing skip"):
@@ -377,7 +377,7 @@ def test_a_bad_row_is_named_by_file_column_and_place(tmp_path):
         ({"a": [1], "b": [1], "p": [0.5]}, {}, ValueError, "which column holds the labels"),
         ({"y": [1], "p": ["x"]}, {}, TypeError, "column 'p' must hold numbers, it holds text"),
         ({"y": ["cat"], "p": [0.5]}, {}, ValueError, "holds text, such as 'cat'; say which"),
-        ({"y": [1], "p": [0.5]}, {"missing": "drop"}, ValueError, "'refuse' or 'skip', got 'drop'"),
+        ({"y": [1], "p": [0.5]}, {"missing": "drop"}, ValueError, "'reject' or 'skip', got 'drop'"),
         ({"y": [1, 0], "p": [0.5]}, {}, ValueError, "arrays of the same length"),
         ({"y": [1], "p": [0.5]}, {"label": "p"}, ValueError, "cannot tell which"),
         (pa.table([[1], [0.5], [0.5]], ["y", "p", "p"]), {}, ValueError, "two columns 'p'; rename"),
@@ -387,7 +387,7 @@ def test_a_bad_row_is_named_by_file_column_and_place(tmp_path):
         ("*.parquet", {}, FileNotFoundError, "No file fits"),
     ],
 )  # fmt: skip
-def test_refusals(table, options, kind, message, tmp_path, monkeypatch):
+def test_rejections(table, options, kind, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(kind, match=message):
         scan(table, **options)
@@ -419,7 +419,7 @@ def test_a_state_is_not_called_a_table(tmp_path):
             scan(tmp_path / f"{i}.state")
 
 
-def test_a_lazy_frame_is_refused():
+def test_a_lazy_frame_is_rejected():
     with pytest.raises(TypeError, match=r"pass table.collect\(\)"):
         scan(polars_frame({"y": [1]}).lazy())
 
@@ -538,7 +538,7 @@ def test_intervals_that_are_not_complete(options, message):
         scan({"y": [1.0], "a": [0.0], "b": [1.0]}, **options)
 
 
-def test_groups_without_probabilities_are_refused():
+def test_groups_without_probabilities_are_rejected():
     table = {"y": [1.0], "low_90": [0.0], "high_90": [1.0], "site": ["north"]}
     with pytest.raises(ValueError, match=r"groups are compared by their prob.*leave out group"):
         Evidence.of(table, group="site")

@@ -94,7 +94,7 @@ def test_missing_ones_are_nat_or_nan():
         ([[1], [2], [3]], "lists"),
     ],
 )
-def test_what_is_no_time_is_refused(column, held):
+def test_what_is_no_time_is_rejected(column, held):
     with pytest.raises(TypeError, match=rf"column 't' must hold dates or numbers, it holds {held}"):
         scan(pa.table({"y": Y, "p": P, "t": column}), timestamp="t")
 
@@ -109,6 +109,6 @@ def test_it_is_said_and_taken_by_no_other_role():
         scan(table, timestamp="when")
 
 
-def test_python_dates_with_a_zone_are_left_to_the_windows_which_refuse_them():
+def test_python_dates_with_a_zone_are_left_to_the_windows_which_reject_them():
     zoned = [dt.datetime(2026, 3, 29, tzinfo=dt.UTC)] * 3
     assert stamps_of({"y": Y, "p": P, "t": zoned}).dtype == object

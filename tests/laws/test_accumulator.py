@@ -54,7 +54,7 @@ def test_counts_beyond_32_bits():
     assert rows.n == len(rows) == 2**40
 
 
-def test_merge_refuses_other_parameters():
+def test_merge_rejects_other_parameters():
     rows = Rows("a", count=1)
     with pytest.raises(
         ValueError, match=r"cannot merge RowCounter with label 'b' into one with 'a'"
@@ -64,12 +64,12 @@ def test_merge_refuses_other_parameters():
 
 
 @pytest.mark.parametrize("other", [None, 3, b"CLBR", _testing.RowCounter()])
-def test_merge_refuses_other_things(other):
+def test_merge_rejects_other_things(other):
     with pytest.raises(TypeError, match=rf"cannot merge {type(other).__name__} into Rows"):
         Rows().merge(other)
 
 
-def test_merge_refuses_other_kinds():
+def test_merge_rejects_other_kinds():
     with pytest.raises(TypeError, match="cannot merge Foreign into Rows"):
         Rows().merge(Foreign())
 

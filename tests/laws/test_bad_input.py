@@ -1,4 +1,4 @@
-"""What every public callable refuses, and how it says so: requirement, what was found, where.
+"""What every public callable rejects, and how it says so: requirement, what was found, where.
 
 The calls come from ``bad_input_table.py``, which must have a row for every public callable: a new
 one without it fails here. Each argument is then spoiled in all ways of its kind.
@@ -27,7 +27,7 @@ from public_api import parameters, public_callables
 NAN = math.nan
 CALLABLES = {
     name: thing for name, thing in public_callables().items() if not name.startswith("compat.")
-}  # the peers' names refuse what the peers refuse: test_compat_bad_input.py
+}  # the peers' names reject what the peers reject: test_compat_bad_input.py
 #: Drawn by test_plotting.py, read by test_io.py, sent to workers by test_engines.py.
 NOT_CALLED = (".plot", ".load", ".save", ".dask", ".spark", ".ray", "ensemble_votes")
 
@@ -165,7 +165,7 @@ def plain(found):
     return (view if isinstance(view, (dict, float, np.ndarray, tuple)) else repr(type(view))), state
 
 
-# What is refused
+# What is rejected
 
 
 def cases(row: Row, name: str):
@@ -188,8 +188,8 @@ FOREIGN = (
 )
 
 
-def refusal_of(key: str, argument: str, kind: Kind, bad: Bad) -> str | None:
-    """What is wrong with the refusal of a bad argument; None if nothing is."""
+def rejection_of(key: str, argument: str, kind: Kind, bad: Bad) -> str | None:
+    """What is wrong with the rejection of a bad argument; None if nothing is."""
     row, name = ROWS[key], name_of(key)
     good = row.good.get(argument)
     last = len(good) - 1 if isinstance(good, (list, np.ndarray)) else 0
@@ -215,13 +215,13 @@ def refusal_of(key: str, argument: str, kind: Kind, bad: Bad) -> str | None:
 
 
 @pytest.mark.parametrize("key", ROWS)
-def test_what_is_refused(key):
+def test_what_is_rejected(key):
     wrong = []
     for argument, kind, how, bad in cases(ROWS[key], name_of(key)):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", ".* bins are too many for .* rows")
-            found = refusal_of(key, argument, kind, bad)
+            found = rejection_of(key, argument, kind, bad)
         if found is not None:
             wrong.append(f"{argument} [{how}] {found}")
     assert not wrong, "\n".join(wrong)
@@ -411,7 +411,7 @@ def test_omit_drops_and_counts(n_classes):
 
 
 @pytest.mark.parametrize("argument", ["y_true", "y_proba", "sample_weight"])
-def test_omit_still_refuses_bad_values(argument):
+def test_omit_still_rejects_bad_values(argument):
     rows = {"y_true": [NAN, 1.0], "y_proba": [NAN, 0.5], "sample_weight": [NAN, 1.0]}
     rows[argument] = [NAN, -3.0]
     with pytest.raises(ValueError, match=rf"{argument} must .* found -3 at row 1$"):
@@ -445,7 +445,7 @@ def test_any_nan_is_missing(bits):
 # A failed update leaves everything as it was
 
 
-def test_a_refused_sum_changes_nothing():
+def test_a_rejected_sum_changes_nothing():
     total = streaming.RiskProfile(powers=[-(2.0**26)])
     total.update([1], [0.5])
     before = total.to_bytes()
@@ -525,7 +525,7 @@ CROSSED = {
 
 @pytest.mark.parametrize("add", [in_groups, in_windows])
 @pytest.mark.parametrize("name", CROSSED)
-def test_what_is_refused_in_groups_and_windows(add, name):
+def test_what_is_rejected_in_groups_and_windows(add, name):
     """As by the accumulator itself: nothing is lost on the way to it."""
     make, rows = CROSSED[name]
     row = ROWS[f"{name}.update"]
@@ -640,7 +640,7 @@ def with_many_classes(row: Row, k: int) -> dict:
     ],
 )
 def test_many_classes(key, k):
-    """Of groups and windows, too: they work, in a time that is linear, or are refused by name."""
+    """Of groups and windows, too: they work, in a time that is linear, or are rejected by name."""
     if k > 2**16 and key in ONE_BY_ONE:
         pytest.skip("as long as that, but Ctrl-C ends it")
     changed = with_many_classes(ROWS[key], k)

@@ -108,6 +108,6 @@ def test_edges_of_bins_are_those_of_the_standard_mode(kind, name):
 
 
 def test_a_bad_row_is_named_while_subnormals_are_flushed():
-    refusal = pytest.raises(ValueError, match="found -5e-324 at row 1")
-    with mode(MODES["flush to zero"]), refusal:
+    rejection = pytest.raises(ValueError, match="found -5e-324 at row 1")
+    with mode(MODES["flush to zero"]), rejection:
         calibrant.generalized_mean([0.5, -5e-324], 1)

@@ -1,4 +1,4 @@
-"""Forged states of every accumulator are refused, or cost no more than honest ones."""
+"""Forged states of every accumulator are rejected, or cost no more than honest ones."""
 
 from __future__ import annotations
 
@@ -57,18 +57,18 @@ def test_sums_far_apart_cost_little(name):
 
 
 @pytest.mark.parametrize("kind", [14, 20])
-def test_a_sum_beyond_all_products_is_refused(kind):
+def test_a_sum_beyond_all_products_is_rejected(kind):
     """205 bytes of these once made merge and result quadratic."""
     name = {14: "streaming.Moments", 20: "streaming.PairedScores"}[kind]
     honest = filled(name)
     state = honest.to_bytes()
-    refused = 0
+    rejected = 0
     for block in forged(state):
         try:
             type(honest).from_bytes(block)
         except ValueError as error:
-            refused += "exact sum" in str(error)
-    assert refused > 100
+            rejected += "exact sum" in str(error)
+    assert rejected > 100
 
 
 def test_products_larger_than_their_squares():
@@ -108,7 +108,7 @@ def head_forgeries(head: dict):
 
 
 def test_forged_heads_of_evidence():
-    """Refused when they are read, or by a method with ValueError: no KeyError, no TypeError."""
+    """Rejected when they are read, or by a method with ValueError: no KeyError, no TypeError."""
     honest = filled("evidence.Evidence")
     head, states = unpack(honest.to_bytes())
     lengths = head.pop("states", None)

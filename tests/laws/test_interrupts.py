@@ -157,8 +157,8 @@ class Adding:
         try:
             self.total.update(**self.rows)
             self.added += 1
-        except RuntimeError as refused:
-            assert "while rows are being added" in str(refused)  # noqa: PT017
+        except RuntimeError as rejected:
+            assert "while rows are being added" in str(rejected)  # noqa: PT017
 
 
 def many_groups(factory, n_groups=300, rows=500):
@@ -198,7 +198,7 @@ PAIR = {"y_true": [1, 0], "y_proba": [0.75, 0.5]}
     ],
 )
 def test_a_handler_that_adds_rows_to_groups(total, rows):
-    """Its rows and those of the call that it interrupts are all there, or are refused."""
+    """Its rows and those of the call that it interrupts are all there, or are rejected."""
     before, handler = total.n, Adding(total, **rows, groups=[5, -5])
     with alarm(handler, 1e-3, 1e-3):
         for i in range(20):

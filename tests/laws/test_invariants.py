@@ -449,7 +449,7 @@ def test_more_rows_than_32_bits_count(metric, weighted):
 
 
 @metrics
-def test_counts_refuse_to_overflow(metric):
+def test_counts_reject_to_overflow(metric):
     total = filled(metric, taken(rows_of(metric, FEW), slice(0, 1)))
     single = total.copy()
     for _ in range(63):

@@ -105,7 +105,7 @@ def test_states_go_to_workers_and_back(method):
 INTERPRETERS = "_interpreters" if sys.version_info >= (3, 13) else "_xxsubinterpreters"
 
 
-def test_a_subinterpreter_is_refused_and_does_no_harm():
+def test_a_subinterpreter_is_rejected_and_does_no_harm():
     pytest.importorskip(INTERPRETERS)
     run_script(f"""
         import {INTERPRETERS} as interpreters
@@ -299,14 +299,14 @@ def test_without_memory_nothing_changes_and_nobody_dies(room):
             except MemoryError:
                 resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
                 assert total.to_bytes() == states[name], name
-                print("refused", name)
+                print("rejected", name)
             finally:
                 resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
             total.update(**ACCUMULATORS[name][1])
         print("done")
         """
     )
-    assert room > 0 or "refused" in out
+    assert room > 0 or "rejected" in out
 
 
 LARGE_RESULTS = {
@@ -384,11 +384,11 @@ def test_threads_without_memory_are_a_memory_error(call):
             try:
                 found = repr({call})
             except MemoryError:
-                found = "refused"
+                found = "rejected"
             finally:
                 resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
-            assert found in ("refused", expected), found
-            print(found == "refused")
+            assert found in ("rejected", expected), found
+            print(found == "rejected")
         assert found == expected
         print("done")
         """
@@ -444,7 +444,7 @@ def test_more_rows_than_53_bits_count(name):
 
 
 @kinds
-def test_counts_refuse_to_overflow(name):
+def test_counts_reject_to_overflow(name):
     total = filled(name)
     with pytest.raises((OverflowError, ValueError), match=r"2\^|too many|more than"):
         doubled(total, 70)

@@ -197,7 +197,7 @@ def test_numbers_of_numpy_and_results_in_dicts():
     }  # fmt: skip
 
 
-def test_two_numbers_of_one_name_are_refused():
+def test_two_numbers_of_one_name_are_rejected():
     with pytest.raises(ValueError, match="two numbers that would be calibrant_a_b: rename one"):
         prometheus_text({"a b": 1.0, "a_b": 2.0})
 

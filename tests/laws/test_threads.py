@@ -91,7 +91,7 @@ def view(total: Any) -> Any:
 
 
 def read_all(total: Any) -> None:
-    """Read off whatever there is; a method that has nothing to say yet may refuse."""
+    """Read off whatever there is; a method that has nothing to say yet may reject."""
     for name in dir(type(total)):
         if name.startswith("_") or name in WRITES:
             continue

@@ -110,7 +110,7 @@ def test_a_float32_distribution_is_one():
         ([0.5, 0.5], None, TypeError, r"order must be a real number, got None"),
     ],
 )
-def test_what_entropies_refuse(entropy, p, order, error, message):
+def test_what_entropies_reject(entropy, p, order, error, message):
     with pytest.raises(error, match=message):
         entropy(p, order)
 
@@ -195,6 +195,6 @@ def test_weighted_events_are_repeated_events():
         ([1.0], [1.0], {"sample_weight": [1]}, r"sample_weight needs events=True"),
     ],
 )  # fmt: skip
-def test_what_cross_entropy_refuses(p, q, options, message):
+def test_what_cross_entropy_rejects(p, q, options, message):
     with pytest.raises(ValueError, match=message):
         cross_entropy_probability(p, q, **options)

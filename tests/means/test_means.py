@@ -125,7 +125,7 @@ def test_large_powers(m):
 
 @pytest.mark.parametrize("m", [2.0**26, -(2.0**26)])
 def test_the_largest_powers(m):
-    """Of values close together; others are refused rather than summed in gigabytes."""
+    """Of values close together; others are rejected rather than summed in gigabytes."""
     p = [0.5, 0.5, 0.4999]
     assert reference.within_an_ulp(generalized_mean(p, m), reference.generalized_mean(p, m))
     with pytest.raises(ValueError, match="too many powers of two apart; use a smaller power"):

@@ -391,7 +391,7 @@ def test_a_full_sum_of_many_blocks():
 # The span of a sum ----------------------------------------------------------------------------
 
 
-def test_a_span_too_wide_is_refused_and_changes_nothing():
+def test_a_span_too_wide_is_rejected_and_changes_nothing():
     total = sum_of([3.0])
     before = total.to_bytes()
     for exponent in (32 * MAX_LIMBS + 100, -32 * MAX_LIMBS - 100, 2**40, -(2**40)):
@@ -493,12 +493,12 @@ def sealed(sign: int, base: int, digits, count: int | None = None) -> bytes:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_bytes_that_no_sum_wrote_are_refused(bytes_, message):
+def test_bytes_that_no_sum_wrote_are_rejected(bytes_, message):
     with pytest.raises(ValueError, match=message):
         ExactSum.from_bytes(bytes_)
 
 
-def test_damaged_bytes_are_refused():
+def test_damaged_bytes_are_rejected():
     saved = sum_of([0.1, 1e10, -TINY]).to_bytes()
     for size in range(len(saved)):
         with pytest.raises(ValueError, match="state"):
@@ -510,7 +510,7 @@ def test_damaged_bytes_are_refused():
             ExactSum.from_bytes(bytes(damaged))
 
 
-def test_a_damaged_payload_is_refused_or_means_another_sum():
+def test_a_damaged_payload_is_rejected_or_means_another_sum():
     """With a good checksum, what is read back writes the very bytes it was read from."""
     payload = sum_of([0.1, -1e10, 2.0**80]).to_bytes()[20:-4]
     for word in lcg(2000):

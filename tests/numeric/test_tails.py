@@ -271,7 +271,7 @@ def test_any_number_of_threads():
 
 
 @pytest.mark.parametrize("function", ALL, ids=lambda function: function.__name__)
-def test_what_is_refused(function):
+def test_what_is_rejected(function):
     spoiled = np.ones(5000)
     spoiled[[1234, 1235, 4000]] = math.nan
     with pytest.raises(ValueError, match=r"x has a missing value \(NaN\) at row 1234$"):

@@ -387,7 +387,7 @@ def test_results_can_be_read():
     assert repr(found.dimensions[0]).startswith("RankDimension('dimension 0', 'over-dispersed")
 
 
-# Laws, and refusals.
+# Laws, and rejections.
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.randoms())

@@ -265,7 +265,7 @@ def test_parts_of_draws_cannot_be_omitted():
         calibrant.draw_counts([[1.0, math.nan]], [0.0])
 
 
-def test_a_refused_update_changes_nothing():
+def test_a_rejected_update_changes_nothing():
     total = streaming.Ranks(3, seed=1)
     total.update([[1, 2, 3]], [2])
     before = total.to_bytes()
@@ -328,7 +328,7 @@ def test_states_that_no_ranks_can_make(fields, message):
         streaming.Ranks.from_bytes(sealed(**fields))
 
 
-def test_counts_refuse_to_overflow():
+def test_counts_reject_to_overflow():
     total = streaming.Ranks(1)
     total.update_ranks([1])
     single = total.copy()

@@ -15,46 +15,46 @@ def says(message):
 
 def test_probability():
     with says("y_proba must lie in [0, 1], found 1.0000001 at row 1"):
-        core.refuse_probability([0.5, 1.0000001], 1)
+        core.reject_probability([0.5, 1.0000001], 1)
 
 
 def test_float32_is_printed_with_its_own_digits():
     with says("y_proba must lie in [0, 1], found 1.1 at row 0"):
-        core.refuse_probability(np.float32([1.1]), 0)
+        core.reject_probability(np.float32([1.1]), 0)
 
 
 def test_place_in_a_matrix():
     with says("y_proba must lie in [0, 1], found -inf at row 1, column 2"):
-        core.refuse_probability([[0, 0, 0], [0, 0, -np.inf]], 1, 2)
+        core.reject_probability([[0, 0, 0], [0, 0, -np.inf]], 1, 2)
 
 
 def test_place_in_a_stream():
     with says("y_proba must lie in [0, 1], found 2 at row 0 (row 1000017 of the stream)"):
-        core.refuse_probability([2.0], 0, rows_before=1000017)
+        core.reject_probability([2.0], 0, rows_before=1000017)
 
 
 def test_missing_probability():
     remedy = 'pass nan_policy="omit" to drop and count such rows'
     with says(f"y_proba has a missing value (NaN) at row 1; {remedy}"):
-        core.refuse_probability([0.5, np.nan], 1)
+        core.reject_probability([0.5, np.nan], 1)
 
 
 @pytest.mark.parametrize(("value", "text"), [(-1.0, "-1"), (np.inf, "inf")])
 def test_weight(value, text):
     with says(f"sample_weight must be finite and not negative, found {text} at row 2"):
-        core.refuse_weight(value, 2)
+        core.reject_weight(value, 2)
 
 
 def test_missing_weight():
     with pytest.raises(ValueError, match=r"sample_weight has a missing value \(NaN\) at row 2"):
-        core.refuse_weight(np.nan, 2)
+        core.reject_weight(np.nan, 2)
 
 
 def test_not_finite():
     with says("intervals must be finite, found inf at row 2"):
-        core.refuse_not_finite(np.inf, 2)
+        core.reject_not_finite(np.inf, 2)
     with pytest.raises(ValueError, match=r"intervals has a missing value \(NaN\)"):
-        core.refuse_not_finite(np.nan, 2)
+        core.reject_not_finite(np.nan, 2)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_label(labels, n_classes, message):
     # Python would make doubles of 0 and 2**63.
     y = np.array(labels, np.uint64) if max(labels) > 2**62 else labels
     with says(message):
-        core.refuse_label(y, 1, n_classes)
+        core.reject_label(y, 1, n_classes)
 
 
 @pytest.mark.parametrize("nan", [np.nan, -np.nan])
@@ -79,7 +79,7 @@ def test_missing_label(nan):
     with pytest.raises(
         ValueError, match=r"^y_true has a missing value \(NaN\) at row 1; pass nan_"
     ):
-        core.refuse_label([0.0, nan], 1, 2)
+        core.reject_label([0.0, nan], 1, 2)
 
 
 def test_lengths():

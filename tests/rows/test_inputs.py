@@ -1,4 +1,4 @@
-"""Arguments of every kind are read right, in place where possible, or refused clearly."""
+"""Arguments of every kind are read right, in place where possible, or rejected clearly."""
 
 import array
 import subprocess
@@ -189,30 +189,30 @@ NOT_NUMBERS = {
 
 
 @pytest.mark.parametrize("found", NOT_NUMBERS)
-def test_other_dtypes_are_refused(found):
+def test_other_dtypes_are_rejected(found):
     with pytest.raises(TypeError, match=rf"^y_proba must hold real numbers, got {found}"):
         core.load(NOT_NUMBERS[found])
 
 
 @pytest.mark.skipif(np.dtype("g").itemsize == 8, reason="long double is double here")
-def test_long_double_is_refused():
+def test_long_double_is_rejected():
     with pytest.raises(TypeError, match="must hold real numbers, got dtype"):
         core.load(np.zeros(2, np.longdouble))
 
 
 @pytest.mark.parametrize("y", [["a", "b"], np.array(["a"]), np.array(["a"], object)])
-def test_text_labels_are_refused_with_the_remedy(y):
+def test_text_labels_are_rejected_with_the_remedy(y):
     with pytest.raises(TypeError, match=r"^y_true must hold integer class codes, got .*labels="):
         core.load_labels(y)
 
 
-def test_masked_arrays_are_refused():
+def test_masked_arrays_are_rejected():
     with pytest.raises(TypeError, match=r"mask would be lost; pass y_proba.filled"):
         core.load(np.ma.array([0.5, 0.6], mask=[True, False]))
 
 
 @pytest.mark.parametrize("value", [[[1], [2, 3]], [[1, 2], 3]])
-def test_ragged_lists_are_refused(value):
+def test_ragged_lists_are_rejected(value):
     with pytest.raises(TypeError, match=r"^y_proba must be a rectangular list"):
         core.load(value)
 
@@ -220,7 +220,7 @@ def test_ragged_lists_are_refused(value):
 @pytest.mark.parametrize(
     ("value", "found"), [(None, "None"), ("0.5", "str"), ({1: 2}, "dict"), (iter([1]), "list_iter")]
 )
-def test_what_is_no_array_is_refused(value, found):
+def test_what_is_no_array_is_rejected(value, found):
     with pytest.raises(TypeError, match=rf"^y_proba must be an array of real numbers, got {found}"):
         core.load(value)
 

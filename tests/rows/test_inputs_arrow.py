@@ -218,7 +218,7 @@ HUGE = 2**63 - 1
     ],
     ids=lambda producer: f"{producer.format.decode()} {producer.length} {producer.offset}",
 )
-def test_lists_that_cannot_be_are_refused(producer):
+def test_lists_that_cannot_be_are_rejected(producer):
     with pytest.raises(ValueError, match="malformed Arrow data"):
         core.load(producer)
 
@@ -286,14 +286,14 @@ def test_missing_rows_and_bits_of_lists(pa):
     same(core.load(whole[3:]), [[1, 1]])
 
 
-def test_unequal_lists_are_refused(pa):
+def test_unequal_lists_are_rejected(pa):
     with pytest.raises(TypeError, match="lists of one length, got 1 at row 0 and 2 at row 1"):
         core.load(pa.array([[1.0], [2.0, 3.0]]))
     with pytest.raises(TypeError, match="lists of one length, got 1 and 2"):
         core.load(pa.chunked_array([[[1.0]], [[2.0, 3.0]]]))
 
 
-def test_other_arrow_types_are_refused(pa):
+def test_other_arrow_types_are_rejected(pa):
     for column in pa.array(["a"]), pa.array(["a"]).dictionary_encode():
         with pytest.raises(
             TypeError, match=r"^y_true must hold integer class codes, got .*labels="
@@ -305,7 +305,7 @@ def test_other_arrow_types_are_refused(pa):
 
 def test_a_null_label_is_called_null(pa):
     with pytest.raises(ValueError, match=r"^y_true has a missing value \(null\) at row 1"):
-        core.refuse_label(pa.array([0, None]), 1, 2)
+        core.reject_label(pa.array([0, None]), 1, 2)
 
 
 def test_arrow_tables(pa):
@@ -333,6 +333,6 @@ def test_polars_matrices(pl):
 
 
 @pytest.mark.parametrize("dtype", ["String", "Categorical", "Object"])
-def test_polars_text_is_refused(pl, dtype):
+def test_polars_text_is_rejected(pl, dtype):
     with pytest.raises(TypeError, match=r"^y_true must hold integer class codes|cannot be read"):
         core.load_labels(pl.Series(["a"], dtype=getattr(pl, dtype)))

@@ -41,10 +41,10 @@ def test_pandas_nullable(pd, dtype, has_pyarrow, monkeypatch):
         pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     else:
 
-        def refuse(*_):
+        def reject(*_):
             raise ImportError("no pyarrow")
 
-        monkeypatch.setattr(pd.Series, "__arrow_c_stream__", refuse, raising=False)
+        monkeypatch.setattr(pd.Series, "__arrow_c_stream__", reject, raising=False)
     x = pd.Series([1, None, 0], dtype=dtype)
     same(core.load(x), [1, nan, 0])
     same(core.load(x.array), [1, nan, 0])
@@ -72,7 +72,7 @@ def test_pandas_frames(pd):
     same(core.load(nullable), [[0.5, 1], [nan, 0]])
 
 
-def test_pandas_text_is_refused(pd):
+def test_pandas_text_is_rejected(pd):
     for column in (
         pd.Series(["a"]),
         pd.Series(["a"], dtype=object),
@@ -108,7 +108,7 @@ def test_torch_tensors_are_let_go(torch):
     assert gone() is None
 
 
-def test_torch_refusals_name_the_remedy(torch):
+def test_torch_rejections_name_the_remedy(torch):
     x = torch.tensor([0.5])
     with pytest.raises(TypeError, match=r"^y_proba requires a gradient; pass y_proba.detach\(\)$"):
         core.load(x.clone().requires_grad_())
@@ -128,6 +128,6 @@ class OnTheGpu:
         return (2, 0)
 
 
-def test_other_devices_are_refused():
+def test_other_devices_are_rejected():
     with pytest.raises(TypeError, match=r"^y_proba is on cuda:0; pass .* y_proba.cpu\(\)$"):
         core.load(OnTheGpu())

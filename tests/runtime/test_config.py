@@ -104,7 +104,7 @@ def test_set_isa():
 
 
 @pytest.mark.usefixtures("isa_restored")
-def test_set_isa_refuses_what_is_not_there():
+def test_set_isa_rejects_what_is_not_there():
     before = config()["isa"]
     with pytest.raises(ValueError, match=r"instruction set must be one of 'baseline'.*got 'neon'"):
         _testing.set_isa("neon")

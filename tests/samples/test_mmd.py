@@ -421,7 +421,7 @@ def test_result():
         (([1e200, 1.0], [2.0]), {"kernel": "polynomial"}, "it overflows"),
     ],
 )
-def test_refusals(arguments, options, message):
+def test_rejections(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         mmd(*arguments, **options)
     with pytest.raises(ValueError, match=message):
@@ -436,7 +436,7 @@ def test_refusals(arguments, options, message):
         ({"estimator": "block", "block_size": 2}, "at least 2 of them, got 1"),
     ],
 )
-def test_refusals_of_the_test(options, message):
+def test_rejections_of_the_test(options, message):
     with pytest.raises(ValueError, match=message):
         mmd_test(X, Y, **options)
 

@@ -104,7 +104,7 @@ def test_tables_and_json(case):
         ([[1.0, 2.0]] * 9, [[1.0, 2.0]] * 3, "k must be less than the number of rows"),
     ],
 )
-def test_refusals(x, y, message):
+def test_rejections(x, y, message):
     with pytest.raises(ValueError, match=message):
         compare_samples(x, y)
 

@@ -130,7 +130,7 @@ def test_a_large_mean_in_single_precision():
         ),
     ],
 )
-def test_refusals(x, error, message):
+def test_rejections(x, error, message):
     with pytest.raises(error, match=message):
         frechet_distance(x, [[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
 
@@ -261,7 +261,7 @@ def test_zero_rows_have_no_direction():
 
 
 @pytest.mark.parametrize("accumulator", ACCUMULATORS)
-def test_damaged_states_are_refused(accumulator):
+def test_damaged_states_are_rejected(accumulator):
     state = accumulator(2)
     state.update([[1.0, 2.0], [3.0, 5.0]])
     saved = bytearray(state.to_bytes())

@@ -161,7 +161,7 @@ def test_results_for_json():
         ([0, 1, 2], [], 1, ValueError, "generated"),
     ],
 )
-def test_refusals(function, real, generated, k, error, message):
+def test_rejections(function, real, generated, k, error, message):
     with pytest.raises(error, match=message):
         function(real, generated, k=k)
 

@@ -175,6 +175,6 @@ def test_any_length_of_rows(scale):
         ([[1, -3], [-3, 1]], {"kernel": "precomputed"}, ValueError, "no negative eigenvalue"),
     ],
 )
-def test_refusals(x, options, error, message):
+def test_rejections(x, options, error, message):
     with pytest.raises(error, match=message):
         vendi_score(x, **options)

@@ -261,7 +261,7 @@ def test_bounds_are_near_the_extremes_of_what_the_cell_allows(hits):
 # The accumulator
 
 
-def test_states_are_read_back_and_damaged_ones_refused():
+def test_states_are_read_back_and_damaged_ones_rejected():
     table = streaming.ScoreTable()
     table.update([0, 1, 1, 0], [0.2, 0.9, 1e-20, 0.20000001], sample_weight=[1, 0.5, 1, 0])
     good = table.to_bytes()
@@ -287,11 +287,11 @@ def crc32c(data):
 
 
 def test_states_that_no_rows_can_make():
-    """Bits changed under a checksum made good: refused, or a state that reads back as itself."""
+    """Bits changed under a checksum made good: rejected, or a state that reads back as itself."""
     table = streaming.ScoreTable()
     table.update([0, 1, 1], [0.2, 0.9, 0.20000001], sample_weight=[1, 0.5, 1])
     good = table.to_bytes()
-    refused = 0
+    rejected = 0
     for i in range(20, len(good) - 4):
         for bit in range(8):
             body = good[:i] + bytes([good[i] ^ (1 << bit)]) + good[i + 1 : -4]
@@ -299,13 +299,13 @@ def test_states_that_no_rows_can_make():
             try:
                 read = streaming.ScoreTable.from_bytes(state)
             except ValueError:
-                refused += 1
+                rejected += 1
             else:
                 assert read.to_bytes() == state
                 read.result()
                 read.assess(n_bins=2)
     # What may pass: other omitted rows, offsets and sums within the cell, sums of the model.
-    assert refused > 0.75 * 8 * (len(good) - 24)
+    assert rejected > 0.75 * 8 * (len(good) - 24)
 
 
 def test_results_are_ready_for_json():

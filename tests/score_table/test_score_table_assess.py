@@ -218,7 +218,7 @@ def test_missing_values_count_for_the_number_of_bins():
     assert (found.n, found.n_omitted) == (exact.n, exact.n_omitted) == (500, 500)
 
 
-# What it refuses
+# What it rejects
 
 
 def test_the_largest_of_each_row_does_not_suffice():

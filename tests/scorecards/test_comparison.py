@@ -198,7 +198,7 @@ def test_a_model_that_gives_0_does_not_win_without_an_event():
     assert "no interval" in repr(found)
 
 
-def test_states_without_moments_are_refused():
+def test_states_without_moments_are_rejected():
     payload = streaming.PairedScores().to_bytes()[20:-4]
     sealed = _testing.seal(20, 1, payload)
     with pytest.raises(ValueError, match="PairedScores of payload version 1"):
@@ -364,7 +364,7 @@ def test_batches_and_merges():
         ({"a": [0.5], "b": [np.nan]}, r"probas\['b'\] has a missing value"),
     ],
 )
-def test_refusals(probas, message):
+def test_rejections(probas, message):
     with pytest.raises(ValueError, match=message):
         calibrant.compare([1], probas)
 

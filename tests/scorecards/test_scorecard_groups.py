@@ -100,7 +100,7 @@ def test_keys_of_other_libraries(library):
 @pytest.mark.parametrize(
     "groups", [[1.0, math.nan], np.array([1, None], object), np.array(["2020", "NaT"], "M8[Y]")]
 )
-def test_a_missing_key_is_refused_with_its_row(groups):
+def test_a_missing_key_is_rejected_with_its_row(groups):
     with pytest.raises(ValueError, match="groups has a missing value at row 1"):
         scorecard([0, 1], [0.5, 0.5], groups=groups)
 

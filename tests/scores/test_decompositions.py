@@ -412,7 +412,7 @@ def test_corp_of_model_diagnostics():
         assert float(frame[name][0]) == pytest.approx(value, rel=1e-9)
 
 
-# Edges of the domain, and what is refused
+# Edges of the domain, and what is rejected
 
 
 def test_one_class_and_one_row():
@@ -456,13 +456,13 @@ def test_omitted_rows_are_counted():
         ),
     ],
 )
-def test_refused_options(options, message):
+def test_rejected_options(options, message):
     with pytest.raises(ValueError, match=message):
         brier_decomposition([0, 1], [0.25, 0.5], **options)
 
 
 @pytest.mark.parametrize("method", ["murphy", "corp"])
-def test_no_rows_are_refused(method):
+def test_no_rows_are_rejected(method):
     with pytest.raises(ValueError, match="at least one row"):
         brier_decomposition([], [], method=method)
 

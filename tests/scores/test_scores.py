@@ -1,6 +1,6 @@
 """Brier, log and spherical scores against their definitions, closed forms and scikit-learn.
 
-The laws of accumulators are in test_invariants.py, what is refused also in test_bad_input.py.
+The laws of accumulators are in test_invariants.py, what is rejected also in test_bad_input.py.
 """
 
 from __future__ import annotations
@@ -248,7 +248,7 @@ def test_a_nearly_pure_node_keeps_its_digits():
         ({"y_true": [0, 1], "n_classes": 2**20 + 1}, ValueError, r"2 to 2\^20 classes"),
     ],
 )
-def test_labels_that_are_refused(arguments, error, message):
+def test_labels_that_are_rejected(arguments, error, message):
     with pytest.raises(error, match=message):
         optimal_constant(**arguments)
     with pytest.raises(error, match=message):
@@ -431,7 +431,7 @@ def test_windows_of_some_scores():
         (["log", "brier", "log"], ValueError, "scores must be distinct, found 'log' twice"),
     ],
 )
-def test_scores_that_are_refused(scores, error, message):
+def test_scores_that_are_rejected(scores, error, message):
     with pytest.raises(error, match=message):
         Scores(scores=scores)
 
@@ -462,8 +462,8 @@ def test_written_and_read_again(total):
 SCORE_SUMS = 4
 
 
-def read_or_refuse(payload: bytes) -> None:
-    """Bytes that no release wrote, under a sound seal: refused, or read as they stand."""
+def read_or_reject(payload: bytes) -> None:
+    """Bytes that no release wrote, under a sound seal: rejected, or read as they stand."""
     sealed = _testing.seal(SCORE_SUMS, 1, payload)
     try:
         total = Scores.from_bytes(sealed)
@@ -483,13 +483,13 @@ def read_or_refuse(payload: bytes) -> None:
 @each_state
 def test_every_word_forged(total):
     for payload in every_word_forged(total.to_bytes()[20:-4]):
-        read_or_refuse(payload)
+        read_or_reject(payload)
 
 
 @given(payload=st.binary(max_size=200))
 def test_junk(payload):
-    read_or_refuse(payload)
-    read_or_refuse(Scores().to_bytes()[20:40] + payload)
+    read_or_reject(payload)
+    read_or_reject(Scores().to_bytes()[20:40] + payload)
 
 
 def payload_of(kept=7, q_lim=0.0, counts=(1, 1, 0, 0), classes=(ONE, NONE), sums=(ONE,) * 3):

@@ -1,4 +1,4 @@
-"""Kinds of arguments, and for each how a good one is spoiled and what the refusal must say.
+"""Kinds of arguments, and for each how a good one is spoiled and what the rejection must say.
 
 A message always names the argument; `says` is what else must be in it: of a bad value in an array
 the value and its row. ``{0}`` stands for the argument, ``{1}`` for the last row.

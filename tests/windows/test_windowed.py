@@ -179,7 +179,7 @@ def test_merge_with_itself_counts_twice():
     assert [w.n for w in twice.windows()] == [4, 4, 2]
 
 
-def test_merge_refuses():
+def test_merge_rejects():
     by_rows = Windowed(Scores, rows=3)
     with pytest.raises(ValueError, match="windows by row count cannot be merged"):
         by_rows.merge(by_rows)
@@ -432,7 +432,7 @@ def test_bad_factories(factory, error, message):
         Windowed(factory, rows=3)
 
 
-# Rows that are refused
+# Rows that are rejected
 
 
 def test_a_failed_update_leaves_all_as_it_was():
@@ -641,7 +641,7 @@ def test_to_dict(windows):
     assert view["result"][-1]["result"]["brier"]["value"] == windows.current().result.brier.value
 
 
-def test_damaged_states_are_refused(windows):
+def test_damaged_states_are_rejected(windows):
     state = windows.to_bytes()
     rng = np.random.default_rng(1)
     for at in rng.integers(0, len(state), 200).tolist():

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "assessment/source.hpp"
+#include "assessment/frequency_estimate.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"
 #include "bindings/rows/event_inputs.hpp"
@@ -26,7 +26,7 @@ constexpr std::int64_t all_pairs = -1;
 ScoredRows paired(const EventInputs& inputs, std::int64_t of_class, double q_lim) {
     const Events& events = inputs.events();
     if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
-    (void)named_profile(q_lim);  // refuses a bad one before anything is clipped
+    (void)named_profile(q_lim);  // rejects a bad one before anything is clipped
     if (of_class == all_pairs) return {events, Scoring::pairs, 0, q_lim};
     const auto chosen = static_cast<std::size_t>(of_class);
     if (chosen >= events.n_classes()) throw py::index_error("no such class");
@@ -55,12 +55,12 @@ py::tuple as_tuple(Source source) {
     return py::make_tuple(std::move(source.profile), py::array_t<double>(py::cast(source.by_bin)));
 }
 
-Source sorted_source(const ScoredRows& rows, const Bins& bins, const RiskProfile& whole,
-                     const std::string& kind) {
+Source sorted_frequency_estimate(const ScoredRows& rows, const Bins& bins, const RiskProfile& whole,
+                                 const std::string& kind) {
     const SortedScores scores(rows, poll_signals);
-    if (kind == "isotonic") return isotonic_source(scores, bins, whole, poll_signals);
-    if (kind == "knn") return nearest_source(scores, bins, whole, poll_signals);
-    return kernel_source(scores, bins, whole, poll_signals);
+    if (kind == "isotonic") return isotonic_frequency_estimate(scores, bins, whole, poll_signals);
+    if (kind == "knn") return nearest_frequency_estimate(scores, bins, whole, poll_signals);
+    return kernel_frequency_estimate(scores, bins, whole, poll_signals);
 }
 
 void register_pair_edges(py::module_& m, const char* name, EdgesOfRows function) {
@@ -73,7 +73,7 @@ void register_pair_edges(py::module_& m, const char* name, EdgesOfRows function)
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = paired(inputs, of_class, q_lim);
             std::vector<double> edges;
-            run_unlocked(inputs.n_values(), [&] { edges = function(rows, n_bins, poll_signals); });
+            without_gil(inputs.n_values(), [&] { edges = function(rows, n_bins, poll_signals); });
             return edges;
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "q_lim"_a,
@@ -87,17 +87,17 @@ void register_assessment(py::module_& m) {
     m.attr("ALL_PAIRS") = all_pairs;
     register_pair_edges(m, "equal_count_pair_edges", equal_count_edges);
     register_pair_edges(m, "clustered_pair_edges", clustered_edges);
-    m.def("sorted_source",
-          held([](const py::object& y_true, const py::object& y_proba,
-                  const py::object& sample_weight, bool omit_missing, std::int64_t of_class,
-                  const Assessment& table, const RiskProfile& whole, const std::string& kind) {
+    m.def("sorted_frequency_estimate",
+          locked([](const py::object& y_true, const py::object& y_proba,
+                    const py::object& sample_weight, bool omit_missing, std::int64_t of_class,
+                    const Assessment& table, const RiskProfile& whole, const std::string& kind) {
               const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
               const ScoredRows rows = paired(inputs, of_class, table.q_lim());
               const Bins bins = table.bins();  // copies: others may update them meanwhile
               const RiskProfile total = whole;
               std::optional<Source> source;
-              run_unlocked(inputs.n_values(),
-                           [&] { source = sorted_source(rows, bins, total, kind); });
+              without_gil(inputs.n_values(),
+                          [&] { source = sorted_frequency_estimate(rows, bins, total, kind); });
               return as_tuple(std::move(*source));
           }),
           "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
@@ -110,12 +110,13 @@ void register_assessment(py::module_& m) {
             for (std::size_t k = 0; k < weights.size(); ++k) {
                 bins.push_back({weights[k], mean_scores.at(k), true_weights.at(k)});
             }
-            return run_standard([&] { return angle_deviation(bins, model_spread, level); });
+            return with_ieee_environment(
+                [&] { return angle_deviation(bins, model_spread, level); });
         },
         "weights"_a, "mean_scores"_a, "true_weights"_a, "model_spread"_a, "level"_a);
     register_accumulator<Assessment>(m, "Assessment", "The model against the source, by bin.")
         .def(py::init([](std::vector<double> edges, double q_lim, bool with_table) {
-                 return run_standard(
+                 return with_ieee_environment(
                      [&] { return Assessment(Bins(std::move(edges)), q_lim, with_table); });
              }),
              "edges"_a, "q_lim"_a, "with_table"_a)
@@ -171,19 +172,22 @@ void register_assessment(py::module_& m) {
         .def("model_means", &model_means, "index"_a)
         .def("contributions", &contributions, "whole"_a)
         .def("model",
-             [](const Assessment& self) { return run_standard([&] { return self.model(); }); })
+             [](const Assessment& self) {
+                 return with_ieee_environment([&] { return self.model(); });
+             })
         .def(
-            "source_of_bins",
+            "frequency_estimate_of_bins",
             [](const Assessment& self, const RiskProfile& whole) {
-                return as_tuple(run_standard([&] { return source_of_bins(self, whole); }));
+                return as_tuple(
+                    with_ieee_environment([&] { return frequency_estimate_of_bins(self, whole); }));
             },
             "whole"_a)
         .def(
-            "bayes_source",
+            "bayes_frequency_estimate",
             [](const Assessment& self, const RiskProfile& whole, std::size_t classes,
                double strength) {
-                return as_tuple(
-                    run_standard([&] { return bayes_source(self, whole, classes, strength); }));
+                return as_tuple(with_ieee_environment(
+                    [&] { return bayes_frequency_estimate(self, whole, classes, strength); }));
             },
             "whole"_a, "classes"_a, "strength"_a);
 }

@@ -45,7 +45,7 @@ py::tuple label_errors_of(const py::object& y_true, const py::object& y_proba,
     }
     const PredictedLabels predicted(labels ? n_labels : inputs.events().y_proba.width, of_row);
     LabelErrors errors;
-    run_unlocked(inputs.n_values(), [&] {
+    without_gil(inputs.n_values(), [&] {
         if (n_bins != 0)
             edges = edges_of_labels(rows, predicted, n_bins, edges_by(clustered), poll_signals);
         std::vector<Bins> bins;
@@ -55,7 +55,7 @@ py::tuple label_errors_of(const py::object& y_true, const py::object& y_proba,
         }
         errors = label_errors(rows, predicted, bins, norm_of(norm), debiased, poll_signals);
     });
-    return run_standard([&] { return py::make_tuple(errors.macro(), errors.weighted()); });
+    return with_ieee_environment([&] { return py::make_tuple(errors.macro(), errors.weighted()); });
 }
 
 // The calibration error of each class against the rest. n_bins 0: the edges are given, else they
@@ -65,12 +65,12 @@ py::array_t<double> classwise_errors(const py::object& y_true, const py::object&
                                      const std::vector<double>& edges, std::size_t n_bins,
                                      bool clustered, std::int64_t norm, bool debiased) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    (void)scored(inputs, 0);  // refuses a y_proba of another shape
+    (void)scored(inputs, 0);  // rejects a y_proba of another shape
     const std::size_t classes = inputs.events().y_proba.width;
     std::vector<double> errors(classes);
     std::optional<Bins> fixed;
     if (n_bins == 0) fixed.emplace(edges);
-    run_unlocked(inputs.n_values() * classes, [&] {
+    without_gil(inputs.n_values() * classes, [&] {
         for_each_class(
             inputs.events(), poll_signals, [&](std::size_t j, const ScoredRows& rows, Poll poll) {
                 Reliability table(fixed ? *fixed : Bins(edges_by(clustered)(rows, n_bins, poll)));
@@ -91,7 +91,7 @@ void register_edges(py::module_& m, const char* name, EdgesOfRows function) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = scored(inputs, scoring);
             std::vector<double> edges;
-            run_unlocked(inputs.n_values(), [&] { edges = function(rows, n_bins, poll_signals); });
+            without_gil(inputs.n_values(), [&] { edges = function(rows, n_bins, poll_signals); });
             return edges;
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "n_bins"_a);
@@ -108,7 +108,9 @@ void register_calibration(py::module_& m) {
     m.def("positive_column", &positive_column, "y_proba"_a, "name"_a = "y_proba");
     m.def(
         "equal_width_edges",
-        [](std::size_t n_bins) { return run_standard([&] { return equal_width_edges(n_bins); }); },
+        [](std::size_t n_bins) {
+            return with_ieee_environment([&] { return equal_width_edges(n_bins); });
+        },
         "n_bins"_a);
     register_edges(m, "equal_count_edges", equal_count_edges);
     register_edges(m, "clustered_edges", clustered_edges);
@@ -119,7 +121,7 @@ void register_calibration(py::module_& m) {
           "labels"_a, "n_labels"_a);
     register_accumulator<Reliability>(m, "Reliability", "Hits and scores per bin of scores.")
         .def(py::init([](std::vector<double> edges) {
-                 return run_standard([&] { return Reliability(Bins(std::move(edges))); });
+                 return with_ieee_environment([&] { return Reliability(Bins(std::move(edges))); });
              }),
              "edges"_a)
         .def(
@@ -161,15 +163,17 @@ void register_calibration(py::module_& m) {
                  return column_of(self, [](const auto& bin) { return mean(bin.hits, bin.weight); });
              })
         .def("mean_gap",
-             [](const Reliability& self) { return run_standard([&] { return self.mean_gap(); }); })
+             [](const Reliability& self) {
+                 return with_ieee_environment([&] { return self.mean_gap(); });
+             })
         .def(
             "root_mean_square_gap",
             [](const Reliability& self, bool debiased) {
-                return run_standard([&] { return self.root_mean_square_gap(debiased); });
+                return with_ieee_environment([&] { return self.root_mean_square_gap(debiased); });
             },
             "debiased"_a)
         .def("largest_gap", [](const Reliability& self) {
-            return run_standard([&] { return self.largest_gap(); });
+            return with_ieee_environment([&] { return self.largest_gap(); });
         });
 }
 

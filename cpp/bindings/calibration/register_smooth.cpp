@@ -5,7 +5,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/event_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/calibration/smooth.hpp"
 #include "calibrant/rows/check.hpp"
 
@@ -27,7 +27,7 @@ void register_smooth(py::module_& m) {
             const Events& events = inputs.events();
             if (events.y_true == nullptr) throw py::type_error("y_true must be an array, got None");
             const ScoredRows rows = binary_or_top_label(events);
-            return run_unlocked(inputs.n_values(), [&] {
+            return without_gil(inputs.n_values(), [&] {
                 const SmoothResiduals residuals(rows, scale, poll_signals);
                 return bandwidth ? residuals.error(*bandwidth) : residuals.error();
             });

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "bindings/register.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/rows/check.hpp"
 #include "compat/compat.hpp"
 #include "compat/plain_sums.hpp"
@@ -45,7 +45,7 @@ py::object set_hits_of(const py::array_t<std::int64_t>& label, const py::array_t
         throw InvalidInput("labels must lie whole numbers of labels apart");
     }
     std::uint64_t hits = 0;
-    const bool known = run_unlocked(size_of(label), [&] {
+    const bool known = without_gil(size_of(label), [&] {
         return set_hits(label.data(), label.strides(0) / size, table, size_of(label), poll_signals,
                         &hits);
     });
@@ -60,7 +60,7 @@ void register_compat(py::module_& m) {
         "walk_range",
         [](const Labels& labels, const Doubles& scores) {
             require_same_length(labels, scores);
-            const WalkRange range = run_unlocked(size_of(scores), [&] {
+            const WalkRange range = without_gil(size_of(scores), [&] {
                 return walk_range(labels.data(), scores.data(), size_of(scores), poll_signals);
             });
             return py::make_tuple(range.highest, range.lowest, range.depends_on_ties);
@@ -74,7 +74,7 @@ void register_compat(py::module_& m) {
             Doubles sorted_scores(scores.size());
             std::uint8_t* const to_labels = sorted_labels.mutable_data();
             double* const to_scores = sorted_scores.mutable_data();
-            const Sorted sorted = run_unlocked(size_of(scores), [&] {
+            const Sorted sorted = without_gil(size_of(scores), [&] {
                 return sort_labelled(labels.data(), scores.data(), size_of(scores), to_labels,
                                      to_scores, poll_signals);
             });
@@ -89,7 +89,7 @@ void register_compat(py::module_& m) {
             Words sorted_values(values.size());
             double* const to_keys = sorted_keys.mutable_data();
             std::uint64_t* const to_values = sorted_values.mutable_data();
-            const Sorted sorted = run_unlocked(size_of(keys), [&] {
+            const Sorted sorted = without_gil(size_of(keys), [&] {
                 return sort_pairs(keys.data(), values.data(), size_of(keys), to_keys, to_values,
                                   poll_signals);
             });
@@ -102,7 +102,7 @@ void register_compat(py::module_& m) {
             require_same_length(labels, scores);
             Doubles walk(scores.size());
             double* const to = walk.mutable_data();
-            run_unlocked(size_of(scores), [&] {
+            without_gil(size_of(scores), [&] {
                 cumulative_walk(labels.data(), scores.data(), size_of(scores), to, poll_signals);
             });
             return walk;
@@ -112,7 +112,7 @@ void register_compat(py::module_& m) {
         "mean_accuracy",
         [](const Labels& labels) {
             require_same_length(labels, labels);
-            return run_unlocked(size_of(labels), [&] {
+            return without_gil(size_of(labels), [&] {
                 return mean_accuracy(labels.data(), size_of(labels), poll_signals);
             });
         },
@@ -121,7 +121,7 @@ void register_compat(py::module_& m) {
         "curve_up_to",
         [](const Labels& labels, const Doubles& scores, double most_false) {
             require_same_length(labels, scores);
-            const CurveEnd end = run_unlocked(size_of(scores), [&] {
+            const CurveEnd end = without_gil(size_of(scores), [&] {
                 return curve_up_to(labels.data(), scores.data(), size_of(scores), most_false,
                                    poll_signals);
             });
@@ -138,7 +138,7 @@ void register_compat(py::module_& m) {
             py::array_t<bool> same(rows.shape(0));
             auto* const to = reinterpret_cast<std::uint8_t*>(same.mutable_data());
             const auto n = static_cast<std::size_t>(rows.shape(0));
-            run_unlocked(n, [&] {
+            without_gil(n, [&] {
                 same_text(rows.data(), n, size_of(text), text.data(), to, poll_signals);
             });
             return same;
@@ -153,7 +153,7 @@ void register_compat(py::module_& m) {
             }
             const auto slabs = static_cast<std::size_t>(covered.shape(0));
             const auto n = static_cast<std::size_t>(covered.shape(1));
-            const SlabMean mean = run_unlocked(slabs * n, [&] {
+            const SlabMean mean = without_gil(slabs * n, [&] {
                 return worst_slab(covered.data(), slabs, n, least_rows, {hits, rows}, poll_signals);
             });
             return py::make_tuple(mean.hits, mean.rows);
@@ -166,7 +166,7 @@ void register_compat(py::module_& m) {
             require_same_length(y, lower);
             require_same_length(y, upper);
             const Strided values = strided(y), low = strided(lower), high = strided(upper);
-            const IntervalTotals total = run_unlocked(size_of(y), [&] {
+            const IntervalTotals total = without_gil(size_of(y), [&] {
                 return interval_totals(values, low, high, size_of(y), poll_signals);
             });
             return py::make_tuple(total.covered, total.width, total.excess, total.least_y,
@@ -180,7 +180,7 @@ void register_compat(py::module_& m) {
             require_same_length(y, lower);
             require_same_length(y, upper);
             const Strided values = strided(y), low = strided(lower), high = strided(upper);
-            const IntervalHits hits = run_unlocked(size_of(y), [&] {
+            const IntervalHits hits = without_gil(size_of(y), [&] {
                 return interval_hits(values, low, high, size_of(y), poll_signals);
             });
             return py::make_tuple(hits.covered, hits.finite);
@@ -191,7 +191,7 @@ void register_compat(py::module_& m) {
         [](const py::array_t<double>& lower, const py::array_t<double>& upper) {
             require_same_length(lower, upper);
             const Strided low = strided(lower), high = strided(upper);
-            return run_unlocked(size_of(lower), [&] {
+            return without_gil(size_of(lower), [&] {
                 return interval_widths(low, high, size_of(lower), poll_signals);
             });
         },
@@ -201,8 +201,8 @@ void register_compat(py::module_& m) {
         [](const py::array_t<double>& s) {
             require_same_length(s, s);
             const Strided values = strided(s);
-            return run_unlocked(size_of(s),
-                                [&] { return score_variance(values, size_of(s), poll_signals); });
+            return without_gil(size_of(s),
+                               [&] { return score_variance(values, size_of(s), poll_signals); });
         },
         "s"_a.noconvert());
     m.def("set_hits", set_hits_of, "label"_a.noconvert(), "sets"_a.noconvert());
@@ -218,7 +218,7 @@ void register_compat(py::module_& m) {
             Doubles value(matrix.shape(0));
             std::int64_t* const to_column = column.mutable_data();
             double* const to_value = value.mutable_data();
-            const bool clean = run_unlocked(n * k, [&] {
+            const bool clean = without_gil(n * k, [&] {
                 return largest_columns(matrix.data(), n, k, to_column, to_value, poll_signals);
             });
             return py::make_tuple(column, value, clean);

@@ -26,8 +26,8 @@ void register_law(py::module_& m, const char* name, double (*function)(double)) 
             const Input input = as_column(x, "x", Shape::vector);
             py::array_t<double> out(static_cast<py::ssize_t>(input.size()));
             double* const values = out.mutable_data();
-            run_unlocked(rows_per_value * input.size(),
-                         [&] { evaluate(function, input.column(), values, poll_signals); });
+            without_gil(rows_per_value * input.size(),
+                        [&] { evaluate(function, input.column(), values, poll_signals); });
             return out;
         },
         "x"_a);
@@ -57,12 +57,14 @@ void register_cumulative(py::module_& m) {
 
     m.def(
         "chi_square_sf",
-        [](double x, std::uint64_t k) { return run_standard([&] { return chi_square_sf(x, k); }); },
+        [](double x, std::uint64_t k) {
+            return with_ieee_environment([&] { return chi_square_sf(x, k); });
+        },
         "x"_a, "k"_a);
     m.def(
         "chi_square_log_sf",
         [](double x, std::uint64_t k) {
-            return run_standard([&] { return chi_square_log_sf(x, k); });
+            return with_ieee_environment([&] { return chi_square_log_sf(x, k); });
         },
         "x"_a, "k"_a);
 
@@ -74,7 +76,7 @@ void register_cumulative(py::module_& m) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = scored(inputs, scoring_either);
             const Alternative which = alternative_of(alternative);
-            return run_unlocked(rows_worth_unlocking + 1, [&] {
+            return without_gil(rows_worth_releasing_gil + 1, [&] {
                 return simulated_spiegelhalter(rows, which, {n_simulations, seed}, poll_signals);
             });
         },
@@ -100,20 +102,20 @@ void register_cumulative(py::module_& m) {
         .def_property_readonly("n_omitted", &Spiegelhalter::omitted)
         .def("statistic",
              [](const Spiegelhalter& self) {
-                 return run_standard([&] { return self.statistic(); });
+                 return with_ieee_environment([&] { return self.statistic(); });
              })
         .def(
             "pvalue",
             [](const Spiegelhalter& self, const std::string& alternative) {
                 const Alternative which = alternative_of(alternative);
-                return run_standard([&] { return self.pvalue(which); });
+                return with_ieee_environment([&] { return self.pvalue(which); });
             },
             "alternative"_a)
         .def(
             "log_pvalue",
             [](const Spiegelhalter& self, const std::string& alternative) {
                 const Alternative which = alternative_of(alternative);
-                return run_standard([&] { return self.log_pvalue(which); });
+                return with_ieee_environment([&] { return self.log_pvalue(which); });
             },
             "alternative"_a);
 }

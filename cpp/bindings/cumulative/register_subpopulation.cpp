@@ -10,7 +10,7 @@
 #include "bindings/partition/group_inputs.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -23,7 +23,7 @@ py::list tests(const py::object& y_true, const py::object& y_proba, const py::ob
     const ScoredRows rows = scored(inputs, scoring);
     const GroupCodes codes = group_codes(groups, n_groups, rows.size(), name);
     std::uint64_t omitted = 0;
-    const auto found = run_unlocked(inputs.n_values(), [&] {
+    const auto found = without_gil(inputs.n_values(), [&] {
         const GroupedScores scores(rows, codes, poll_signals);
         omitted = scores.omitted();
         return subpopulation_tests(scores, poll_signals);
@@ -46,7 +46,7 @@ py::tuple differences(const py::object& y_true, const py::object& y_proba,
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring);
     const GroupCodes codes = group_codes(groups, 1, rows.size(), "subset");
-    const Differences result = run_unlocked(inputs.n_values(), [&] {
+    const Differences result = without_gil(inputs.n_values(), [&] {
         return subpopulation_differences(GroupedScores(rows, codes, poll_signals), 0);
     });
     return as_tuple(result);

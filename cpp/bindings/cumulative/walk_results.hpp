@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "bindings/rows/arrays.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/cumulative/cumulative.hpp"
 #include "calibrant/numeric/tails.hpp"
 
@@ -15,7 +15,7 @@ namespace calibrant::bindings {
 // (statistic, pvalue, log_pvalue) of KS and of Kuiper, sigma, n, n_omitted.
 inline py::tuple tests_as_tuple(double ks, double kuiper, double sigma, std::uint64_t n,
                                 std::uint64_t omitted) {
-    return run_standard([&] {
+    return with_ieee_environment([&] {
         return py::make_tuple(
             py::make_tuple(ks, brownian_sup_sf(ks), brownian_sup_log_sf(ks)),
             py::make_tuple(kuiper, brownian_range_sf(kuiper), brownian_range_log_sf(kuiper)), sigma,
@@ -24,7 +24,7 @@ inline py::tuple tests_as_tuple(double ks, double kuiper, double sigma, std::uin
 }
 
 inline py::tuple as_tuple(const WalkTests& tests) {
-    return run_standard([&] {
+    return with_ieee_environment([&] {
         return tests_as_tuple(tests.ks(), tests.kuiper(), tests.sigma(), tests.n, tests.omitted);
     });
 }

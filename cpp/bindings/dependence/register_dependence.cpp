@@ -6,7 +6,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/dependence/dependence.hpp"
 #include "calibrant/rows/check.hpp"
 #include "numeric/gamma_tail.hpp"
@@ -104,12 +104,12 @@ void register_dependence(py::module_& m) {
                 throw InvalidInput("an HSIC takes less than 2^32 rows");
             }
             HsicAnswer result;
-            run_unlocked(std::max<std::size_t>(xs.size() * 64, permutations), [&] {
+            without_gil(std::max<std::size_t>(xs.size() * 64, permutations), [&] {
                 result = answer(xs.column(), ys.column(), x_bandwidth, y_bandwidth, kind,
                                 depth_from(depth), permutations, seed);
             });
             const HsicSums& sums = result.sums;
-            return run_standard([&] {
+            return with_ieee_environment([&] {
                 return py::dict(
                     "n"_a = sums.n, "x_bandwidth"_a = result.x_bandwidth,
                     "y_bandwidth"_a = result.y_bandwidth, "x_constant"_a = result.x_constant,
@@ -125,7 +125,7 @@ void register_dependence(py::module_& m) {
     m.def(
         "gamma_tail",
         [](double shape, double x) {
-            return run_standard(
+            return with_ieee_environment(
                 [&] { return py::make_tuple(gamma_sf(shape, x), gamma_log_sf(shape, x)); });
         },
         "shape"_a, "x"_a, "P(X > x) and its logarithm.");

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bindings/register.hpp"
-#include "bindings/runtime/held.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/critical_section.hpp"
+#include "bindings/runtime/gil.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -32,7 +32,7 @@ template <class State, class... Settings>
 py::tuple tests_between(const State& reference, const State& current, Settings... settings) {
     const State a = reference, b = current;  // another thread may update them meanwhile
     return tests_of(
-        run_unlocked(work, [&] { return drift_tests(a, b, settings..., poll_signals); }));
+        without_gil(work, [&] { return drift_tests(a, b, settings..., poll_signals); }));
 }
 
 }  // namespace

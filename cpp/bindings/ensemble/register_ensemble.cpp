@@ -7,7 +7,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/rows/check.hpp"
 
 namespace calibrant::bindings {
@@ -42,7 +42,7 @@ void register_ensemble(py::module_& m) {
             py::array_t<double> confidence(shape);
             double* const out = confidence.mutable_data();
             const std::size_t values = ensemble.votes.size * ensemble.votes.width;
-            run_unlocked(values, [&] { ensemble_confidence(ensemble, poll_signals, out); });
+            without_gil(values, [&] { ensemble_confidence(ensemble, poll_signals, out); });
             return confidence;
         },
         "votes"_a, "weights"_a, "n_classes"_a, "temperature"_a, "combine"_a, "path"_a);

@@ -9,7 +9,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/ensemble_scores/ensemble_scores.hpp"
 #include "calibrant/rows/check.hpp"
 
@@ -56,7 +56,7 @@ Values crps(const py::object& y_true, const py::object& draws, const py::object&
     if (!draw_weight.is_none()) weights = as_column(draw_weight, "draw_weight", Shape::matrix);
     Values result = inputs.room();
     double* const out = result.mutable_data();
-    run_unlocked(inputs.n_values(), [&] {
+    without_gil(inputs.n_values(), [&] {
         crps_ensemble(inputs.rows(), weights ? &weights->column() : nullptr, fair_share,
                       omit_missing, out, poll_signals);
     });
@@ -68,7 +68,7 @@ Values energy(const py::object& y_true, const py::object& draws, std::size_t dim
     const EnsembleInputs inputs(y_true, draws, dimension, fair_share);
     Values result = inputs.room();
     double* const out = result.mutable_data();
-    run_unlocked(inputs.n_values() * inputs.rows().n_draws(), [&] {
+    without_gil(inputs.n_values() * inputs.rows().n_draws(), [&] {
         energy_score(inputs.rows(), data_or_null(scale), beta, fair_share, out, poll_signals);
     });
     return result;
@@ -81,7 +81,7 @@ std::pair<Values, Values> sliced(const py::object& y_true, const py::object& dra
     Values result = inputs.room(), errors = inputs.room();
     double* const out = result.mutable_data();
     double* const standard_error = errors.mutable_data();
-    run_unlocked(inputs.n_values() * n_directions, [&] {
+    without_gil(inputs.n_values() * n_directions, [&] {
         sliced_energy_score(inputs.rows(), data_or_null(scale), fair_share, n_directions, seed, out,
                             standard_error, poll_signals);
     });
@@ -93,7 +93,7 @@ Values variogram(const py::object& y_true, const py::object& draws, std::size_t 
     const EnsembleInputs inputs(y_true, draws, dimension, fair_share);
     Values result = inputs.room();
     double* const out = result.mutable_data();
-    run_unlocked(inputs.n_values() * dimension, [&] {
+    without_gil(inputs.n_values() * dimension, [&] {
         variogram_score(inputs.rows(), data_or_null(weights), p, fair_share, out, poll_signals);
     });
     return result;
@@ -108,8 +108,8 @@ Values pinball(const py::object& y_true, const py::object& quantiles,
     require_same_length("levels", levels.size(), "the rows of quantiles", width);
     Values result({static_cast<py::ssize_t>(q.size()), static_cast<py::ssize_t>(width)});
     double* const out = result.mutable_data();
-    run_unlocked(q.size() * width,
-                 [&] { quantile_score(y.column(), q.column(), levels.data(), out, poll_signals); });
+    without_gil(q.size() * width,
+                [&] { quantile_score(y.column(), q.column(), levels.data(), out, poll_signals); });
     return result;
 }
 
@@ -126,7 +126,7 @@ Values law_scores(const std::string& law, const py::object& y_true, const py::ob
     require_same_length("y_true", y.size(), "scale", unit.size());
     Values result(static_cast<py::ssize_t>(y.size()));
     double* const out = result.mutable_data();
-    run_unlocked(y.size() * 16, [&] {
+    without_gil(y.size() * 16, [&] {
         crps_of_law(static_cast<ForecastLaw>(found - names.begin()), y.column(), centre.column(),
                     unit.column(), out, poll_signals);
     });

@@ -11,7 +11,7 @@
 
 #include "bindings/grouped/grouped_runs.hpp"
 #include "bindings/rows/event_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "grouped/add_events.hpp"
 #include "grouped/grouped_events.hpp"
 
@@ -85,7 +85,7 @@ public:
             if (y_true.is_none()) throw py::type_error("y_true must be an array, got None");
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const GroupCodes codes = codes_of_rows(groups, n_groups, inputs.events().size());
-            run_unlocked(inputs.n_values(), [&] {
+            without_gil(inputs.n_values(), [&] {
                 update_groups(parts_, inputs.events(), codes, rows_before, poll_signals,
                               [](State& part, const Events& events, Poll poll) {
                                   add_events(part, events, poll);
@@ -122,16 +122,16 @@ public:
     }
     void grow_to(std::size_t n_groups) override { parts_.grow_to(n_groups); }
 
-    bool merge(const AnyParts& other, const Places& places, const py::object& books_before,
-               const py::object& books) override {
+    bool merge(const AnyParts& other, const Places& places, const py::object& totals_before,
+               const py::object& totals) override {
         const auto* const alike = dynamic_cast<const PartsOf*>(&other);
         if (alike == nullptr) throw py::type_error("cannot merge groups of another kind");
-        if (!books_.is(books_before)) return false;
+        if (!totals_.is(totals_before)) return false;
         const Merging alone(is_merging_);
         const std::vector<std::size_t> to(places.data(), places.data() + places.size());
-        run_unlocked(to.size() * groups_worth,
-                     [&] { parts_.merge(alike->parts_, to, poll_signals); });
-        books_ = books;
+        without_gil(to.size() * groups_worth,
+                    [&] { parts_.merge(alike->parts_, to, poll_signals); });
+        totals_ = totals;
         return true;
     }
     void append(const py::object& group) override { parts_.append(group.cast<const State&>()); }
@@ -140,17 +140,17 @@ public:
     }
     [[nodiscard]] std::unique_ptr<AnyParts> copy() const override {
         auto copied = std::make_unique<PartsOf>(GroupedParts<State>(parts_));
-        copied->books_ = books_;
+        copied->totals_ = totals_;
         return copied;
     }
     [[nodiscard]] py::object group(std::size_t index) const override {
         if (index >= parts_.size()) throw py::index_error("no such group");
-        return py::cast(run_standard([&] { return parts_.group(index); }));
+        return py::cast(with_ieee_environment([&] { return parts_.group(index); }));
     }
     [[nodiscard]] py::object means(const std::string& score) const override {
         if constexpr (std::is_same_v<State, ScoreSums>) {
             if (const auto found = score_of(parts_.parameters(), score)) {
-                return run_standard([&] { return array_of(means_of(parts_, *found)); });
+                return with_ieee_environment([&] { return array_of(means_of(parts_, *found)); });
             }
         }
         return py::none();

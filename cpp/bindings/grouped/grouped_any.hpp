@@ -46,11 +46,11 @@ public:
     // "events", "rows" or "runs": which of the updates is theirs.
     [[nodiscard]] virtual const char* takes() const = 0;
     virtual void grow_to(std::size_t n_groups) = 0;
-    // All or nothing, and then `books` become theirs in the same step. Returns whether they did:
-    // not if the books are no longer `books_before`. A signal handler may run meanwhile; if it
-    // merges, too, that is refused.
-    virtual bool merge(const AnyParts& other, const Places& places, const py::object& books_before,
-                       const py::object& books) = 0;
+    // All or nothing, and then `totals` become theirs in the same step. Returns whether they did:
+    // not if the totals are no longer `totals_before`. A signal handler may run meanwhile; if it
+    // merges, too, that is rejected.
+    virtual bool merge(const AnyParts& other, const Places& places, const py::object& totals_before,
+                       const py::object& totals) = 0;
     virtual void append(const py::object& group) = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> empty() const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> copy() const = 0;
@@ -62,11 +62,11 @@ public:
     [[nodiscard]] virtual std::size_t size() const = 0;
 
     // What Python knows of all groups together.
-    [[nodiscard]] const py::object& books() const { return books_; }
-    void set_books(const py::object& books) { books_ = books; }
+    [[nodiscard]] const py::object& totals() const { return totals_; }
+    void set_totals(const py::object& totals) { totals_ = totals; }
 
 protected:
-    py::object books_ = py::none();
+    py::object totals_ = py::none();
     bool is_merging_ = false;
 };
 

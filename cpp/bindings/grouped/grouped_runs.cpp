@@ -11,8 +11,8 @@
 #include "bindings/rows/event_inputs.hpp"
 #include "bindings/rows/interval_inputs.hpp"
 #include "bindings/rows/set_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
-#include "calibrant/partition/rows_by_group.hpp"
+#include "bindings/runtime/gil.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -24,7 +24,7 @@ void require_rows(const GroupStarts& starts, std::size_t rows) {
 template <class State, class View, class Add>
 PartsOfGroups<State> run(const State& empty, const GroupStarts& starts, std::size_t n_values,
                          const View& view, const Add& add) {
-    return run_unlocked(n_values, [&] {
+    return without_gil(n_values, [&] {
         return parts_of_runs(empty, starts, view, poll_signals,
                              [&](State& part, std::size_t group, View& of_thread, Poll poll) {
                                  const std::size_t begin = starts[group];
@@ -45,8 +45,8 @@ PartsOfGroups<Intervals> parts_of_rows(const Intervals& empty, const Groups& gro
     const IntervalInputs inputs(y_true, lower, upper, is_pair, sample_weight, omit_missing,
                                 swap_crossed);
     const auto codes = codes_of_rows(groups, n_groups, inputs.rows().size(), "y_true");
-    return run_unlocked(inputs.n_values(),
-                        [&] { return parts_by_group(empty, inputs.rows(), codes, poll_signals); });
+    return without_gil(inputs.n_values(),
+                       [&] { return parts_by_group(empty, inputs.rows(), codes, poll_signals); });
 }
 
 PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const GroupStarts& starts,
@@ -57,8 +57,8 @@ PartsOfGroups<PredictionSets> parts_by_run(const PredictionSets& empty, const Gr
     const SetInputs inputs(y_true, form, arrays, sample_weight, left_out, omit_missing);
     const SetRows& all = inputs.rows();
     require_rows(starts, all.size);
-    return run_unlocked(inputs.n_values(),
-                        [&] { return parts_by_group(empty, all, starts, poll_signals); });
+    return without_gil(inputs.n_values(),
+                       [&] { return parts_by_group(empty, all, starts, poll_signals); });
 }
 
 PartsOfGroups<PairedScores> parts_by_run(const PairedScores& empty, const GroupStarts& starts,

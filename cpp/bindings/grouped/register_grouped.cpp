@@ -1,4 +1,4 @@
-#include "calibrant/partition/rows_together.hpp"
+#include "calibrant/partition/group_partition.hpp"
 #include "grouped/grouped_bytes.hpp"
 #include "rows/integer_codes.hpp"
 #include "rows/take_rows.hpp"
@@ -19,7 +19,7 @@
 
 #include "bindings/grouped/grouped_any.hpp"
 #include "bindings/register.hpp"
-#include "bindings/runtime/held.hpp"
+#include "bindings/runtime/critical_section.hpp"
 #include "bindings/state/register_accumulator.hpp"
 
 namespace calibrant::bindings {
@@ -30,7 +30,7 @@ py::tuple codes_of_integers(const py::array_t<std::int64_t, py::array::c_style>&
     py::array_t<std::int32_t> codes(static_cast<py::ssize_t>(n));
     const std::int64_t* const from = keys.data();
     std::int32_t* const to = codes.mutable_data();
-    const auto distinct = run_unlocked(n, [&] { return integer_codes(from, n, to, poll_signals); });
+    const auto distinct = without_gil(n, [&] { return integer_codes(from, n, to, poll_signals); });
     return py::make_tuple(codes, array_of(distinct));
 }
 
@@ -102,8 +102,8 @@ public:
         }
         if (with_order || long_bytes != 0) bytes.push_back(sizeof(std::int64_t));
         const std::size_t at_once =
-            long_bytes == 0 ? RowsTogether::most_at_once : room_bytes / long_bytes + 1;
-        run_unlocked(n, [&] {
+            long_bytes == 0 ? GroupPartition::most_at_once : room_bytes / long_bytes + 1;
+        without_gil(n, [&] {
             together_.emplace(GroupCodes{groups.data(), n_groups}, n, bytes, at_once, poll_signals);
             read(from, bytes);
         });
@@ -125,7 +125,7 @@ public:
         py::array order = order_rooms_.one_for(with_order ? rows : 0);
         if (with_order) to.push_back(data_of(order));
         const GroupStarts starts =
-            run_unlocked(together_->size(), [&] { return together_->copy(to, poll_signals); });
+            without_gil(together_->size(), [&] { return together_->copy(to, poll_signals); });
         for (std::size_t k = 0; k < columns_.size(); ++k) {
             if (columns_[k].is_long) take(columns_[k], order, copies[k]);
         }
@@ -174,14 +174,14 @@ private:
         const auto* const numbers = static_cast<const std::int64_t*>(order.data());
         const auto n = static_cast<std::size_t>(order.shape(0));
         std::byte* const to = data_of(copy);
-        run_unlocked(
-            n, [&] { take_rows(from, rows, column.row_bytes, numbers, n, to, poll_signals); });
+        without_gil(n,
+                    [&] { take_rows(from, rows, column.row_bytes, numbers, n, to, poll_signals); });
     }
 
     bool gives_order_;
     std::vector<ColumnOfArray> columns_;
     RoomsForRows order_rooms_{py::array_t<std::int64_t>(0)};
-    std::optional<RowsTogether> together_;
+    std::optional<GroupPartition> together_;
 };
 
 py::bytes seal_pieces(const std::vector<std::string>& pieces) { return seal_grouped(pieces); }
@@ -207,7 +207,7 @@ void register_grouped(py::module_& m) {
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
     m.def("grouped_parts", &grouped_parts, "parameters"_a);
-    HeldClass<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
+    LockedClass<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
         .def("update", &AnyParts::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
              "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
         .def("update_runs", &AnyParts::update_runs, "first"_a, "starts"_a.noconvert(),
@@ -215,10 +215,10 @@ void register_grouped(py::module_& m) {
         .def("update_rows", &AnyParts::update_rows, "groups"_a.noconvert(), "n_groups"_a,
              "arguments"_a)
         .def_property_readonly("takes", &AnyParts::takes)
-        .def_property_readonly("books", &AnyParts::books)
-        .def("set_books", &AnyParts::set_books, "books"_a)
+        .def_property_readonly("totals", &AnyParts::totals)
+        .def("set_totals", &AnyParts::set_totals, "totals"_a)
         .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
-        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "books_before"_a, "books"_a)
+        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "totals_before"_a, "totals"_a)
         .def("append", &AnyParts::append, "group"_a)
         .def("empty", &AnyParts::empty)
         .def("copy", &AnyParts::copy)

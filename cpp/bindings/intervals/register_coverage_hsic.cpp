@@ -41,7 +41,7 @@ void register_coverage_hsic(py::module_& m) {
             const IntervalInputs inputs(y_true, lower, upper, is_pair, py::none(), omit_missing,
                                         swap_crossed);
             CoverageHsicValues values{};
-            run_unlocked(inputs.n_values(), [&] {
+            without_gil(inputs.n_values(), [&] {
                 values = coverage_hsic(inputs.rows(), {width_bandwidth, coverage_bandwidth}, kind,
                                        poll_signals);
             });
@@ -55,7 +55,8 @@ void register_coverage_hsic(py::module_& m) {
     register_accumulator<CoverageHsic>(m, "CoverageHSIC",
                                        "Widths in boxes, covered and uncovered ones apart.")
         .def(py::init([](double width, double coverage, std::uint64_t max_boxes) {
-                 return run_standard([&] { return CoverageHsic({width, coverage}, max_boxes); });
+                 return with_ieee_environment(
+                     [&] { return CoverageHsic({width, coverage}, max_boxes); });
              }),
              "width_bandwidth"_a, "coverage_bandwidth"_a, "max_boxes"_a)
         .def(
@@ -75,7 +76,7 @@ void register_coverage_hsic(py::module_& m) {
             "values",
             [](const CoverageHsic& self, const std::string& estimator) {
                 const HsicEstimator kind = estimator_from(estimator);
-                return as_list(run_standard([&] { return self.values(kind); }));
+                return as_list(with_ieee_environment([&] { return self.values(kind); }));
             },
             "estimator"_a, "Per level: hsic, covered rows, least and most width.")
         .def_property_readonly(

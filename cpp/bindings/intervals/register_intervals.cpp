@@ -39,8 +39,8 @@ std::vector<std::vector<Stratum>> by_width(const py::object& y_true, const Bound
                                            bool swap_crossed, std::size_t n_groups) {
     const IntervalInputs inputs =
         inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
-    return run_unlocked(inputs.n_values(),
-                        [&] { return coverage_by_width(inputs.rows(), n_groups, poll_signals); });
+    return without_gil(inputs.n_values(),
+                       [&] { return coverage_by_width(inputs.rows(), n_groups, poll_signals); });
 }
 
 std::vector<std::vector<Stratum>> by_group(const py::object& y_true, const Bounds& bounds,
@@ -50,8 +50,8 @@ std::vector<std::vector<Stratum>> by_group(const py::object& y_true, const Bound
     IntervalInputs inputs = inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
     check_groups(groups, n_groups);
     inputs.set_groups(groups.data(), static_cast<std::size_t>(groups.size()));
-    return run_unlocked(inputs.n_values(),
-                        [&] { return coverage_by_group(inputs.rows(), n_groups, poll_signals); });
+    return without_gil(inputs.n_values(),
+                       [&] { return coverage_by_group(inputs.rows(), n_groups, poll_signals); });
 }
 
 const Intervals::Level& level_of(const Intervals& self, std::size_t level) {
@@ -66,10 +66,11 @@ void register_intervals(py::module_& m) {
     py::class_<Stratum>(m, "Stratum", "A group of rows: its sizes, weight and covered weight.")
         .def_readonly("least", &Stratum::least)
         .def_readonly("largest", &Stratum::largest)
-        .def_property_readonly("weight",
-                               [](const Stratum& self) {
-                                   return run_standard([&] { return self.weight.to_double(); });
-                               })
+        .def_property_readonly(
+            "weight",
+            [](const Stratum& self) {
+                return with_ieee_environment([&] { return self.weight.to_double(); });
+            })
         .def(
             "merge", [](Stratum& self, const Stratum& other) { self.merge(Stratum(other)); },
             "other"_a)
@@ -90,10 +91,11 @@ void register_intervals(py::module_& m) {
         .def_property_readonly("width_edges", &Intervals::width_edges)
         .def_property_readonly("n_levels",
                                [](const Intervals& self) { return self.levels().size(); })
-        .def_property_readonly("weight",
-                               [](const Intervals& self) {
-                                   return run_standard([&] { return self.weight().to_double(); });
-                               })
+        .def_property_readonly(
+            "weight",
+            [](const Intervals& self) {
+                return with_ieee_environment([&] { return self.weight().to_double(); });
+            })
         .def_property_readonly("least_y", &Intervals::least_y)
         .def_property_readonly("largest_y", &Intervals::largest_y)
         .def("require_weight", &Intervals::require_weight)
@@ -111,7 +113,7 @@ void register_intervals(py::module_& m) {
             [](const Intervals& self, std::size_t level, double rate) {
                 (void)level_of(self, level);
                 self.require_weight();
-                const FrequencyTest found = run_standard(
+                const FrequencyTest found = with_ieee_environment(
                     [&] { return frequency_test(self.covered(level), self.weight(), rate); });
                 return py::make_tuple(found.pvalue, found.least_pvalue);
             },
@@ -131,7 +133,7 @@ void register_intervals(py::module_& m) {
             "mean_width",
             [](const Intervals& self, std::size_t level) {
                 (void)level_of(self, level);
-                return run_standard([&] { return self.mean_width(level); });
+                return with_ieee_environment([&] { return self.mean_width(level); });
             },
             "level"_a)
         .def(
@@ -145,14 +147,15 @@ void register_intervals(py::module_& m) {
             "score",
             [](const Intervals& self, std::size_t level, double confidence_level) {
                 (void)level_of(self, level);
-                return run_standard([&] { return self.score(level, confidence_level); });
+                return with_ieee_environment([&] { return self.score(level, confidence_level); });
             },
             "level"_a, "confidence_level"_a)
         .def(
             "criterion",
             [](const Intervals& self, std::size_t level, double confidence_level, double eta) {
                 (void)level_of(self, level);
-                return run_standard([&] { return self.criterion(level, confidence_level, eta); });
+                return with_ieee_environment(
+                    [&] { return self.criterion(level, confidence_level, eta); });
             },
             "level"_a, "confidence_level"_a, "eta"_a)
         .def(

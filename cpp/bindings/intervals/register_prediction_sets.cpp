@@ -59,14 +59,15 @@ void register_prediction_sets(py::module_& m) {
             "equal_count_groups",
             [](const PredictionSets& self, std::size_t level, std::size_t n_groups) {
                 check_level(self, level);
-                return run_standard([&] { return self.equal_count_groups(level, n_groups); });
+                return with_ieee_environment(
+                    [&] { return self.equal_count_groups(level, n_groups); });
             },
             "level"_a, "n_groups"_a)
         .def(
             "mean_size",
             [](const PredictionSets& self, std::size_t level) {
                 check_level(self, level);
-                return run_standard([&] { return self.mean_size(level); });
+                return with_ieee_environment([&] { return self.mean_size(level); });
             },
             "level"_a);
 
@@ -77,7 +78,7 @@ void register_prediction_sets(py::module_& m) {
            std::size_t n_groups) {
             check_groups(groups, n_groups);
             const SetInputs inputs(y_true, form, arrays, sample_weight, groups, omit_missing);
-            return run_unlocked(inputs.n_values(), [&] {
+            return without_gil(inputs.n_values(), [&] {
                 return coverage_by_group(inputs.rows(), n_groups, poll_signals);
             });
         },

@@ -28,7 +28,7 @@ void register_means(py::module_& m) {
         "geometric_deviation",
         [](const py::object& p, double q_lim, const py::object& sample_weight, bool omit_missing) {
             const EventInputs inputs(py::none(), p, sample_weight, omit_missing, "p", true);
-            return run_unlocked(inputs.n_values(), [&] {
+            return without_gil(inputs.n_values(), [&] {
                 return geometric_deviation(inputs.events(), q_lim, poll_signals);
             });
         },
@@ -54,13 +54,14 @@ void register_means(py::module_& m) {
         .def_property_readonly("powers", &RiskProfile::powers)
         .def_property_readonly("q_lim", &RiskProfile::q_lim)
         .def_property_readonly("n_omitted", &RiskProfile::omitted)
-        .def_property_readonly(
-            "weight_sum",
-            [](const RiskProfile& self) { return run_standard([&] { return self.weight_sum(); }); })
+        .def_property_readonly("weight_sum",
+                               [](const RiskProfile& self) {
+                                   return with_ieee_environment([&] { return self.weight_sum(); });
+                               })
         .def("means",
              [](const RiskProfile& self) {
                  std::vector<double> means(self.powers().size());
-                 run_standard([&] {
+                 with_ieee_environment([&] {
                      for (std::size_t i = 0; i < means.size(); ++i) means[i] = self.mean(i);
                  });
                  return means;
@@ -69,14 +70,14 @@ void register_means(py::module_& m) {
             "log_mean",
             [](const RiskProfile& self, std::size_t index) {
                 check_index(self, index);
-                return run_standard([&] { return self.log_mean(index); });
+                return with_ieee_environment([&] { return self.log_mean(index); });
             },
             "index"_a)
         .def(
             "mean_power_minus_one",
             [](const RiskProfile& self, std::size_t index) {
                 check_index(self, index);
-                return run_standard([&] { return self.mean_power_minus_one(index); });
+                return with_ieee_environment([&] { return self.mean_power_minus_one(index); });
             },
             "index"_a)
         .def(
@@ -84,7 +85,7 @@ void register_means(py::module_& m) {
             [](const RiskProfile& self, std::size_t index, const RiskProfile& other) {
                 check_index(self, index);
                 check_index(other, index);
-                return run_standard([&] { return self.mean_ratio(index, other); });
+                return with_ieee_environment([&] { return self.mean_ratio(index, other); });
             },
             "index"_a, "other"_a);
 }

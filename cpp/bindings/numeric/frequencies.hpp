@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/numeric/frequency.hpp"
 #include "calibrant/rows/check.hpp"
 
@@ -30,7 +30,7 @@ inline std::tuple<double, double, double> frequency_of(const ExactSum& part, con
                                                        bool exact, double tail,
                                                        double normal_quantile) {
     if (whole.is_zero()) throw InvalidInput("no row has weight");
-    const Frequency found = run_standard([&] {
+    const Frequency found = with_ieee_environment([&] {
         return exact ? clopper_pearson(part, whole, tail, normal_quantile)
                      : wilson(part, whole, normal_quantile);
     });

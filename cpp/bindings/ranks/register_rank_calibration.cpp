@@ -8,7 +8,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/numeric/frequency.hpp"
 #include "numeric/binomial.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 using Counts = py::array_t<std::int64_t, py::array::c_style>;
 
 // What a convolution costs is known only later: always without the GIL.
-constexpr std::size_t worth_unlocking = rows_worth_unlocking + 1;
+constexpr std::size_t worth_unlocking = rows_worth_releasing_gil + 1;
 
 std::vector<std::int64_t> as_vector(const Counts& counts) {
     return {counts.data(), counts.data() + counts.size()};
@@ -28,7 +28,7 @@ std::vector<std::int64_t> as_vector(const Counts& counts) {
 template <class Find>
 py::tuple band_tuple(std::int64_t n, std::int64_t n_ranks, double level, Find find) {
     RankBand band;
-    run_unlocked(worth_unlocking, [&] { band = find(n, RankGrid(n_ranks), level, poll_signals); });
+    without_gil(worth_unlocking, [&] { band = find(n, RankGrid(n_ranks), level, poll_signals); });
     std::vector<std::int64_t> high(band.low.rbegin(), band.low.rend());
     for (std::int64_t& bound : high) bound = n - bound;
     return py::make_tuple(band.gamma, band.coverage, as_array(band.low), as_array(high));
@@ -42,7 +42,7 @@ std::tuple<double, double, double> test_tuple(std::int64_t n, std::int64_t n_ran
     const std::vector<std::int64_t> at_cuts = as_vector(below);
     if (at_cuts.size() != grid.cuts.size()) throw py::index_error("one count for each cut");
     RankTest found{};
-    run_unlocked(worth_unlocking, [&] { found = test(n, grid, at_cuts, poll_signals); });
+    without_gil(worth_unlocking, [&] { found = test(n, grid, at_cuts, poll_signals); });
     return {found.statistic, found.pvalue, found.log_pvalue};
 }
 
@@ -50,7 +50,7 @@ py::tuple clopper_pearson_of(const Counts& counts, std::int64_t n, double tail,
                              double normal_quantile) {
     const std::vector<std::int64_t> parts = as_vector(counts);
     std::vector<double> low(parts.size()), high(parts.size());
-    run_unlocked(worth_unlocking, [&] {
+    without_gil(worth_unlocking, [&] {
         const auto exact = [](std::int64_t count) {
             ExactSum sum;
             sum.add(Int128{count}, 0);
@@ -103,7 +103,7 @@ void register_rank_calibration(py::module_& m) {
     m.def(
         "binomial_interval",
         [](std::int64_t n, std::int64_t k, std::int64_t trials, double tail) {
-            return run_standard([&] {
+            return with_ieee_environment([&] {
                 const Binomial law{n, k, trials};
                 return std::tuple(law.lower_quantile(tail),
                                   n - law.failures().lower_quantile(tail));

@@ -20,7 +20,7 @@ using Counts = py::array_t<std::int64_t, py::array::c_style>;
 template <class Work>
 void run_by_places(std::size_t n, const Work& work) {
     constexpr std::size_t chunk = 8192;
-    run_unlocked(n, [&] {
+    without_gil(n, [&] {
         for_each_chunk(n, chunk, workers_for(n, 4 * chunk), poll_signals,
                        [&](std::size_t, std::size_t begin, std::size_t end) {
                            for (std::size_t i = begin; i < end; ++i) work(i);
@@ -34,8 +34,8 @@ Counts ranks(const py::object& draws, const py::object& truth, const py::object&
     const DrawInputs inputs(draws, truth, references, omit_missing);
     Counts result(inputs.shape());
     std::int64_t* const to = result.mutable_data();
-    run_unlocked(inputs.n_values(),
-                 [&] { ranks_of(inputs.rows(), seed, first_pair, poll_signals, to); });
+    without_gil(inputs.n_values(),
+                [&] { ranks_of(inputs.rows(), seed, first_pair, poll_signals, to); });
     return result;
 }
 
@@ -45,8 +45,8 @@ py::tuple draw_counts(const py::object& draws, const py::object& truth, std::uin
     Counts less(inputs.shape()), equal(inputs.shape());
     std::int64_t* const below = less.mutable_data();
     std::int64_t* const same = equal.mutable_data();
-    run_unlocked(inputs.n_values(),
-                 [&] { counts_of(inputs.rows(), first_pair, poll_signals, below, same); });
+    without_gil(inputs.n_values(),
+                [&] { counts_of(inputs.rows(), first_pair, poll_signals, below, same); });
     return py::make_tuple(less, equal);
 }
 

@@ -11,8 +11,8 @@
 #include "bindings/rows/arrays.hpp"
 #include "bindings/rows/event_inputs.hpp"
 #include "bindings/rows/scored_inputs.hpp"
-#include "bindings/runtime/held.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/critical_section.hpp"
+#include "bindings/runtime/gil.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -40,7 +40,7 @@ void register_roc(py::module_& m) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = scored(inputs, scoring);
             const RocArea area =
-                run_unlocked(inputs.n_values(), [&] { return roc_auc(rows, poll_signals); });
+                without_gil(inputs.n_values(), [&] { return roc_auc(rows, poll_signals); });
             return py::make_tuple(area.area, area.hits);
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
@@ -50,15 +50,15 @@ void register_roc(py::module_& m) {
            bool omit_missing, std::int64_t scoring, std::optional<std::size_t> max_points) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = scored(inputs, scoring);
-            return as_dict(run_unlocked(inputs.n_values(), [&] {
+            return as_dict(without_gil(inputs.n_values(), [&] {
                 return roc_curve(rows, max_points.value_or(npos), poll_signals);
             }));
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a, "max_points"_a);
     m.def("table_roc_curve",
-          held([](const ScoreTable& table, std::optional<std::size_t> max_points) {
-              return as_dict(
-                  run_standard([&] { return roc_curve(table, max_points.value_or(npos)); }));
+          locked([](const ScoreTable& table, std::optional<std::size_t> max_points) {
+              return as_dict(with_ieee_environment(
+                  [&] { return roc_curve(table, max_points.value_or(npos)); }));
           }),
           "table"_a, "max_points"_a);
     m.def(
@@ -68,8 +68,8 @@ void register_roc(py::module_& m) {
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             ScoredRows rows = scored(inputs, scoring_either);
             rows.scoring = Scoring::top_label;
-            return run_unlocked(inputs.n_values(),
-                                [&] { return accuracy_rejection_auc(rows, poll_signals); });
+            return without_gil(inputs.n_values(),
+                               [&] { return accuracy_rejection_auc(rows, poll_signals); });
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a);
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 
 namespace calibrant::bindings {
 
@@ -24,7 +24,7 @@ template <class Binned, class Value>
 py::array_t<double> column_of(const Binned& self, const Value& value) {
     py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
     double* at = out.mutable_data();
-    run_standard([&] {
+    with_ieee_environment([&] {
         for (const auto& bin : self.table()) *at++ = value(bin);
     });
     return out;

@@ -160,9 +160,9 @@ Layout layout_of(const ArrowSchema& schema, const char* name, Holds holds, bool 
     require_well_formed(schema.format != nullptr, name);
     const std::string_view format = schema.format;
     if (const std::string_view extension = extension_of(schema); !is_number_type(extension))
-        refuse_type(name, holds, "Arrow extension type '" + std::string(extension) + "'", false);
+        reject_type(name, holds, "Arrow extension type '" + std::string(extension) + "'", false);
     if (schema.dictionary != nullptr)
-        refuse_type(name, holds, "an Arrow dictionary (categories)", true);
+        reject_type(name, holds, "an Arrow dictionary (categories)", true);
     if (const auto dtype = dtype_of(format)) return {*dtype, Nesting::none, 1};
 
     Layout layout;
@@ -175,7 +175,7 @@ Layout layout_of(const ArrowSchema& schema, const char* name, Holds holds, bool 
     if (layout.nesting == Nesting::none || is_child) {
         const bool is_text = format == "u" || format == "U" || format == "vu";
         const char* const kind = is_text ? "' (text)" : "'";
-        refuse_type(name, holds, "Arrow format '" + std::string(format) + kind, is_text);
+        reject_type(name, holds, "Arrow format '" + std::string(format) + kind, is_text);
     }
     require_well_formed(
         schema.n_children == 1 && schema.children != nullptr && schema.children[0] != nullptr,
@@ -329,7 +329,7 @@ Input gather(const std::vector<Chunk>& chunks, Layout layout, const char* name) 
     return in_one_piece(whole, layout, owner_of(std::move(gathered)));
 }
 
-[[noreturn]] void refuse_stream(ArrowArrayStream& stream, const char* name) {
+[[noreturn]] void reject_stream(ArrowArrayStream& stream, const char* name) {
     const char* const reason = stream.get_last_error(&stream);
     throw InvalidInput(std::string(name) + " could not be read from its Arrow stream: " +
                        (reason != nullptr ? reason : "no reason given"));
@@ -352,13 +352,13 @@ Input read_arrow_array(const py::tuple& capsules, const char* name, Holds holds)
 Input read_arrow_stream(const py::object& capsule, const char* name, Holds holds) {
     auto& stream = *from_capsule<ArrowArrayStream>(capsule, "arrow_array_stream", name);
     Released<ArrowSchema> schema;
-    if (stream.get_schema(&stream, &schema) != 0) refuse_stream(stream, name);
+    if (stream.get_schema(&stream, &schema) != 0) reject_stream(stream, name);
     const Layout layout = layout_of(schema, name, holds);
 
     auto arrays = std::make_unique<Arrays>();
     std::vector<Chunk> chunks;
     while (true) {
-        if (stream.get_next(&stream, &arrays->emplace_back()) != 0) refuse_stream(stream, name);
+        if (stream.get_next(&stream, &arrays->emplace_back()) != 0) reject_stream(stream, name);
         if (arrays->back().release == nullptr) break;  // the end of the stream
         const Chunk chunk = chunk_of(arrays->back(), layout, name);
         if (chunk.rows > 0)

@@ -9,7 +9,7 @@
 
 namespace calibrant::bindings {
 
-// Keeps the arrays alive; like Input, made and let go with the GIL held.
+// Keeps the arrays alive; like Input, made and freed with the GIL held.
 class DrawInputs {
 public:
     // Draws of shape (n, m) or (n, m, d) with a truth of shape (n,) or (n, d), and references None

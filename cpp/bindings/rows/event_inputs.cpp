@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
 
@@ -50,7 +50,7 @@ std::size_t for_each_pair(const Column& pairs, const Visit& visit) {
                           });
 }
 
-[[noreturn]] void refuse_sum(const Column& pairs, std::size_t begin, const std::string& name) {
+[[noreturn]] void reject_sum(const Column& pairs, std::size_t begin, const std::string& name) {
     double pair[2] = {0.0, 0.0};
     for (std::size_t row = begin; row < pairs.size; ++row) {
         load_row(pairs, row, pair);
@@ -68,7 +68,7 @@ template <class Value>
 py::object column_where_valid(const Column& pairs) {
     py::array_t<Value> out(static_cast<py::ssize_t>(pairs.size));
     Value* const values = out.mutable_data();
-    run_unlocked(pairs.size, [&] {
+    without_gil(pairs.size, [&] {
         for_each_pair(pairs, [&](std::size_t row, double first, double second) {
             values[row] = static_cast<Value>(is_probability(first) ? second : first);
             return true;
@@ -84,13 +84,13 @@ py::object positive_column(const py::object& y_proba, const char* name) {
     const Column& pairs = input.column();
     if (!input.is_matrix() || pairs.width != 2) return py::none();
     std::atomic<bool> all_valid{true};
-    const std::size_t failed = run_unlocked(pairs.size, [&] {
+    const std::size_t failed = without_gil(pairs.size, [&] {
         return for_each_pair(pairs, [&](std::size_t, double first, double second) {
             if (!is_probability(first)) all_valid.store(false, std::memory_order_relaxed);
             return sums_to_one(first, second);
         });
     });
-    if (failed != npos) refuse_sum(pairs, failed, name);
+    if (failed != npos) reject_sum(pairs, failed, name);
     const bool is_array = Py_TYPE(y_proba.ptr()) == py::detail::npy_api::get().PyArray_Type_;
     if (all_valid && is_array) {
         return y_proba[py::make_tuple(py::slice(py::none(), py::none(), py::none()), 1)];

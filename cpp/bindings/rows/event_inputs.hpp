@@ -10,7 +10,7 @@
 
 namespace calibrant::bindings {
 
-// Keeps the arrays alive; like Input, made and let go with the GIL held.
+// Keeps the arrays alive; like Input, made and freed with the GIL held.
 class EventInputs {
 public:
     // y_true None: bare probabilities. Throws where kinds, shapes or lengths are wrong, naming
@@ -40,7 +40,7 @@ private:
 // The positive column of a binary problem that was given as two columns: None if y_proba has not
 // shape (n, 2), else shape (n,), a view if y_proba is an ndarray. Rows must sum to 1, up to
 // `row_sum_tolerance`; where column 0 is missing or no probability, its value stands in for that
-// of column 1, for the core to omit or to refuse.
+// of column 1, for the core to omit or to reject.
 [[nodiscard]] py::object positive_column(const py::object& y_proba, const char* name);
 
 // Rounding to float16 moves a sum by less than this; so does rounding to four decimals.

@@ -63,7 +63,7 @@ bool fits(Shape expected, py::ssize_t ndim) {
     return (ndim == 1 && expected != Shape::matrix) || (ndim == 2 && expected != Shape::vector);
 }
 
-[[noreturn]] void refuse_shape(const char* name, Shape expected, const std::string& found) {
+[[noreturn]] void reject_shape(const char* name, Shape expected, const std::string& found) {
     const char* const wanted = expected == Shape::vector   ? "(n,)"
                                : expected == Shape::matrix ? "(n, k)"
                                                            : "(n,) or (n, k)";
@@ -76,10 +76,10 @@ Input from_ndarray(py::array array, const char* name, Shape expected, Holds hold
         is_built_in(type.num()) ? dtype_of(type.kind(), type.itemsize()) : std::nullopt;
     if (!dtype) {
         const bool is_text = std::string_view("OSUT").find(type.kind()) != std::string_view::npos;
-        refuse_type(name, holds, "dtype " + std::string(py::str(type)), is_text);
+        reject_type(name, holds, "dtype " + std::string(py::str(type)), is_text);
     }
     const py::ssize_t ndim = array.ndim();
-    if (!fits(expected, ndim)) refuse_shape(name, expected, shape_text(array));
+    if (!fits(expected, ndim)) reject_shape(name, expected, shape_text(array));
 
     const char order = type.byteorder();  // '=' and '|' are native
     Column column;
@@ -108,7 +108,7 @@ py::object resolve(py::handle value, const char* name) {
 
 }  // namespace
 
-void refuse_type(const char* name, Holds holds, const std::string& found, bool is_text) {
+void reject_type(const char* name, Holds holds, const std::string& found, bool is_text) {
     const std::string start = std::string(name) + " must hold ";
     if (holds == Holds::numbers) throw py::type_error(start + "real numbers, got " + found);
     const char* const remedy =
@@ -133,7 +133,7 @@ Input as_column(py::handle value, const char* name, Shape expected, Holds holds)
     if (!fits(expected, input.is_matrix() ? 2 : 1)) {
         const std::string width =
             input.is_matrix() ? " " + std::to_string(input.column().width) : "";
-        refuse_shape(name, expected, "(" + std::to_string(input.size()) + "," + width + ")");
+        reject_shape(name, expected, "(" + std::to_string(input.size()) + "," + width + ")");
     }
     return input;
 }

@@ -23,7 +23,7 @@ enum class Shape { vector, matrix, vector_or_matrix };
 enum class Holds { numbers, labels, votes };
 
 // A column, and whatever keeps its memory alive. It holds a Python object: make it
-// and let it go with the GIL held. In between, the Column needs no GIL.
+// and free it with the GIL held. In between, the Column needs no GIL.
 class Input {
 public:
     Input(const Column& column, bool is_matrix, py::object owner)
@@ -46,7 +46,7 @@ private:
                               Holds holds = Holds::numbers);
 
 // Throws the TypeError of as_column for values of a type that is not a number's.
-[[noreturn]] void refuse_type(const char* name, Holds holds, const std::string& found,
+[[noreturn]] void reject_type(const char* name, Holds holds, const std::string& found,
                               bool is_text);
 
 }  // namespace calibrant::bindings

@@ -10,7 +10,7 @@
 
 namespace calibrant::bindings {
 
-// Keeps the arrays alive; like Input, made and let go with the GIL held.
+// Keeps the arrays alive; like Input, made and freed with the GIL held.
 class IntervalInputs {
 public:
     // Bounds are (n, 2) in `lower`, with `upper` None; or two arrays of one shape, (n,) or (n, k).

@@ -77,22 +77,22 @@ void register_inputs(py::module_& m) {
         },
         "value"_a, "row"_a, "column"_a = 0);
     m.def(
-        "refuse_probability",
+        "reject_probability",
         [](py::handle value, std::size_t row, std::optional<std::size_t> column,
            std::uint64_t rows_before) {
             const Input input = anything(value);
             std::vector<double> values(input.column().width);
             load_row(input.column(), row, values.data());
-            refuse_probability("y_proba", values[column.value_or(0)],
+            reject_probability("y_proba", values[column.value_or(0)],
                                place(row, column, rows_before), input.column().dtype);
         },
         "value"_a, "row"_a, "column"_a = py::none(), "rows_before"_a = 0);
-    m.def("refuse_weight",
-          [](double value, std::size_t row) { refuse_weight("sample_weight", value, {row}); });
-    m.def("refuse_not_finite",
-          [](double value, std::size_t row) { refuse_not_finite("intervals", value, {row}); });
-    m.def("refuse_label", [](py::handle value, std::size_t row, std::size_t n_classes) {
-        refuse_label("y_true", as_column(value, "y_true", Shape::vector).column(), {row},
+    m.def("reject_weight",
+          [](double value, std::size_t row) { reject_weight("sample_weight", value, {row}); });
+    m.def("reject_not_finite",
+          [](double value, std::size_t row) { reject_not_finite("intervals", value, {row}); });
+    m.def("reject_label", [](py::handle value, std::size_t row, std::size_t n_classes) {
+        reject_label("y_true", as_column(value, "y_true", Shape::vector).column(), {row},
                      n_classes);
     });
     m.def("require_same_length", [](std::size_t first, std::size_t second) {

@@ -19,7 +19,7 @@ namespace calibrant::bindings {
 using Offsets = py::array_t<std::int64_t, py::array::c_style>;
 using SetCodes = py::array_t<std::int32_t, py::array::c_style>;
 
-// Keeps the arrays alive; like Input, made and let go with the GIL held.
+// Keeps the arrays alive; like Input, made and freed with the GIL held.
 class SetInputs {
 public:
     // `arrays` are the matrices of the levels; or offsets and codes; or the words.

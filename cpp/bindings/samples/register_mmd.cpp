@@ -8,7 +8,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/samples/mmd.hpp"
 
@@ -65,7 +65,7 @@ Estimates estimates(const py::object& x, const py::object& y, const std::vector<
     const MmdSetting setting = setting_from(kernel, bandwidths);
     const Samples samples(x, y);
     Estimates result;
-    run_unlocked(samples.work(), [&] {
+    without_gil(samples.work(), [&] {
         for (const MmdSums& sums : mmd_sums(samples.pooled(), setting, npos, poll_signals)) {
             result.emplace_back(sums.biased(), sums.unbiased());
         }
@@ -80,7 +80,7 @@ py::tuple mean_of_terms(const py::object& x, const py::object& y,
     const Samples samples(x, y);
     require_same_length("x", samples.x.size(), "y", samples.y.size());
     MeanOfTerms result{};
-    run_unlocked(samples.work(), [&] {
+    without_gil(samples.work(), [&] {
         const Column& rows = samples.x.column();
         const Column& others = samples.y.column();
         result = block_size == 0 ? linear_mmd(rows, others, setting, poll_signals)
@@ -97,7 +97,7 @@ public:
         const MmdSetting setting = setting_from(kernel, bandwidths);
         const Samples samples(x, y);
         count_ = permutations;
-        run_unlocked(samples.work(), [&] {
+        without_gil(samples.work(), [&] {
             const std::size_t n = samples.x.size(), m = samples.y.size();
             null_ = make_mmd_null(samples.pooled(), setting,
                                   every ? Splits(n, m) : Splits(n, m, permutations, seed));
@@ -105,13 +105,14 @@ public:
     }
 
     double advance() {
-        return run_unlocked(rows_worth_unlocking + 1, [&] { return null_->advance(poll_signals); });
+        return without_gil(rows_worth_releasing_gil + 1,
+                           [&] { return null_->advance(poll_signals); });
     }
 
     [[nodiscard]] py::tuple statistics(bool unbiased) const {
         py::array_t<double> values(static_cast<py::ssize_t>(count_));
         double* const out = values.mutable_data();
-        return run_standard([&] {
+        return with_ieee_environment([&] {
             const auto value = [&](const MmdSums& sums) {
                 return unbiased ? sums.unbiased() : sums.biased();
             };
@@ -139,7 +140,7 @@ void register_mmd(py::module_& m) {
         [](const py::object& x, const py::object& y, const std::string& kernel) {
             const MmdKernel kind = kernel_from(kernel);
             const Samples samples(x, y);
-            return run_unlocked(samples.work(), [&] {
+            return without_gil(samples.work(), [&] {
                 return median_distance(samples.pooled(), kind, poll_signals);
             });
         },

@@ -25,7 +25,7 @@ Input as_features(const py::object& features, const char* name) {
 }
 
 template <class State>
-HeldClass<State> register_state(py::module_& m, const char* name, const char* doc) {
+LockedClass<State> register_state(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
     return register_accumulator<State>(m, name, doc)
         .def(py::init<std::size_t>(), "n_features"_a)
@@ -56,7 +56,7 @@ void register_moments(py::module_& m) {
                 py::array_t<double> covariance = matrix_of(self.width(), self.width());
                 const Moments still = self;  // rows may be added meanwhile
                 double *const means = mean.mutable_data(), *const to = covariance.mutable_data();
-                run_unlocked(self.width() * self.width(), [&] {
+                without_gil(self.width() * self.width(), [&] {
                     still.mean(means);
                     still.covariance(to, poll_signals);
                 });
@@ -68,7 +68,7 @@ void register_moments(py::module_& m) {
             "second_moment",
             [](const Vendi& self) {
                 py::array_t<double> out = matrix_of(self.width(), self.width());
-                run_standard([&] { self.second_moment(out.mutable_data()); });
+                with_ieee_environment([&] { self.second_moment(out.mutable_data()); });
                 return py::make_tuple(out, self.count());
             },
             "The mean of the products, and n.");
@@ -79,8 +79,8 @@ void register_moments(py::module_& m) {
             const Column& rows = input.column();
             py::array_t<double> out = matrix_of(rows.size, rows.width);
             double* const values = out.mutable_data();
-            run_unlocked(values_of(rows),
-                         [&] { copy_features(rows, name, to_unit_length, values, poll_signals); });
+            without_gil(values_of(rows),
+                        [&] { copy_features(rows, name, to_unit_length, values, poll_signals); });
             return out;
         },
         "features"_a, "name"_a, "to_unit_length"_a,

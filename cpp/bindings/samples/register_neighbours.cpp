@@ -3,7 +3,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/samples/neighbours.hpp"
 
@@ -46,7 +46,7 @@ void register_neighbours(py::module_& m) {
             if (generated_rows.size == 0) throw InvalidInput("generated must have rows");
             BallCounts counts;
             std::vector<double> real_radii, generated_radii;
-            run_unlocked(real_rows.size * (real_rows.size + generated_rows.size), [&] {
+            without_gil(real_rows.size * (real_rows.size + generated_rows.size), [&] {
                 PointPanels real_points(real_rows, "real");
                 PointPanels generated_points(generated_rows, "generated");
                 scale_alike(real_points, generated_points);

@@ -13,8 +13,8 @@
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/roc/roc.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
+#include "score_table/frequency_estimate_bounds.hpp"
 #include "score_table/joint_test.hpp"
-#include "score_table/source_bounds.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -36,20 +36,21 @@ void register_bounds(py::module_& m) {
     py::class_<ScoreBounds>(m, "ScoreBounds", "Bins of a ScoreTable, with bounds.")
         .def("mean_gap",
              [](const ScoreBounds& self) {
-                 return as_tuple(run_standard([&] { return self.mean_gap(); }));
+                 return as_tuple(with_ieee_environment([&] { return self.mean_gap(); }));
              })
-        .def("root_mean_square_gap",
-             [](const ScoreBounds& self) {
-                 return as_tuple(run_standard([&] { return self.root_mean_square_gap(); }));
-             })
+        .def(
+            "root_mean_square_gap",
+            [](const ScoreBounds& self) {
+                return as_tuple(with_ieee_environment([&] { return self.root_mean_square_gap(); }));
+            })
         .def("largest_gap",
              [](const ScoreBounds& self) {
-                 return as_tuple(run_standard([&] { return self.largest_gap(); }));
+                 return as_tuple(with_ieee_environment([&] { return self.largest_gap(); }));
              })
         .def(
             "source",
             [](const ScoreBounds& self, const RiskProfile& model, std::uint64_t classes) {
-                SourceBounds source = run_standard(
+                SourceBounds source = with_ieee_environment(
                     [&] { return SourceBounds(self, model, static_cast<double>(classes)); });
                 const auto& means = source.means;
                 return py::make_tuple(std::move(source.likely), as_tuple(means[0]),
@@ -86,8 +87,8 @@ void register_score_table(py::module_& m) {
             }
             return groups;
         });
-    m.def("joint_test", held([](const ScoreTable& table) {
-              return run_standard([&] { return joint_test(table); });
+    m.def("joint_test", locked([](const ScoreTable& table) {
+              return with_ieee_environment([&] { return joint_test(table); });
           }),
           "table"_a);
     m.attr("n_score_cells") = n_score_cells;
@@ -96,7 +97,7 @@ void register_score_table(py::module_& m) {
         .def_static(
             "of_all_pairs",
             [](double q_lim) {
-                return run_standard([&] { return ScoreTable::of_all_pairs(q_lim); });
+                return with_ieee_environment([&] { return ScoreTable::of_all_pairs(q_lim); });
             },
             "q_lim"_a)
         .def_property_readonly("of_pairs", &ScoreTable::of_pairs)
@@ -122,7 +123,9 @@ void register_score_table(py::module_& m) {
         .def_property_readonly("columns", &ScoreTable::columns)
         .def("model", &ScoreTable::model)
         .def("pairs",
-             [](const ScoreTable& self) { return run_standard([&] { return self.pairs(); }); })
+             [](const ScoreTable& self) {
+                 return with_ieee_environment([&] { return self.pairs(); });
+             })
         .def_property_readonly("cells",
                                [](const ScoreTable& self) {
                                    std::size_t count = 0;
@@ -137,12 +140,12 @@ void register_score_table(py::module_& m) {
         .def_property_readonly("lists_scores", &ScoreTable::lists_scores)
         .def("roc_auc",
              [](const ScoreTable& self) {
-                 return as_tuple(run_standard([&] { return roc_auc(self); }));
+                 return as_tuple(with_ieee_environment([&] { return roc_auc(self); }));
              })
         .def(
             "equal_count",
             [](const ScoreTable& self, std::size_t n_bins, bool columns) {
-                return run_standard(
+                return with_ieee_environment(
                     [&] { return ScoreBounds::equal_count(self, n_bins, columns); });
             },
             "n_bins"_a, "columns"_a)
@@ -150,7 +153,8 @@ void register_score_table(py::module_& m) {
             "between",
             [](const ScoreTable& self, std::vector<double> edges, bool columns) {
                 const Bins bins(std::move(edges));
-                return run_standard([&] { return ScoreBounds::between(self, bins, columns); });
+                return with_ieee_environment(
+                    [&] { return ScoreBounds::between(self, bins, columns); });
             },
             "edges"_a, "columns"_a);
 }

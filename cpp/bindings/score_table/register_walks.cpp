@@ -5,12 +5,12 @@
 #include "bindings/cumulative/walk_results.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
-#include "bindings/runtime/held.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/critical_section.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/cumulative/cumulative.hpp"
 #include "calibrant/numeric/tails.hpp"
 #include "cumulative/simulated_tests.hpp"
-#include "ordering/score_pairs.hpp"
+#include "ordering/concordance.hpp"
 #include "score_table/score_walk.hpp"
 
 namespace calibrant::bindings {
@@ -27,7 +27,7 @@ void register_walk_tests(py::module_& m, const char* name, TestsOfRows function)
             const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
             const ScoredRows rows = scored(inputs, scoring);
             WalkTests tests;
-            run_unlocked(inputs.n_values(), [&] { tests = function(rows, poll_signals); });
+            without_gil(inputs.n_values(), [&] { tests = function(rows, poll_signals); });
             return as_tuple(tests);
         },
         "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a);
@@ -41,11 +41,11 @@ py::tuple simulated_tests(const py::object& y_true, const py::object& y_proba,
     const ScoredRows rows = scored(inputs, scoring);
     WalkTests tests;
     SimulatedWalkTests found{};
-    run_unlocked(rows_worth_unlocking + 1, [&] {
+    without_gil(rows_worth_releasing_gil + 1, [&] {
         tests = walk_tests(rows, poll_signals);
         found = simulated_walk_tests(rows, {n_simulations, seed}, poll_signals);
     });
-    return run_standard([&] {
+    return with_ieee_environment([&] {
         return py::make_tuple(py::make_tuple(tests.ks(), found.ks, std::log(found.ks)),
                               py::make_tuple(tests.kuiper(), found.kuiper, std::log(found.kuiper)),
                               tests.sigma(), tests.n, tests.omitted);
@@ -59,7 +59,7 @@ py::object cell_tests(const py::object& y_true, const py::object& y_proba, bool 
     const ScoredRows rows = scored(inputs, scoring);
     WalkTests tests;
     bool walked = false;
-    run_unlocked(inputs.n_values(), [&] {
+    without_gil(inputs.n_values(), [&] {
         if (!in_buckets) {
             walked = cell_walk_tests(rows, poll_signals, tests, nullptr, limits);
             return;
@@ -68,7 +68,7 @@ py::object cell_tests(const py::object& y_true, const py::object& y_proba, bool 
         auto buckets = BucketedScores::worth_making(rows, workers);
         if (!buckets) return;
         buckets->fill(rows, poll_signals);
-        ScorePairs pairs;
+        Concordance pairs;
         walked = cell_walk_tests(*buckets, workers, poll_signals, tests, nullptr, pairs, limits);
     });
     return walked ? py::object(as_tuple(tests)) : py::none();
@@ -80,8 +80,8 @@ py::tuple differences(const py::object& y_true, const py::object& y_proba,
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring);
     Differences result;
-    run_unlocked(inputs.n_values(),
-                 [&] { result = cumulative_differences(rows, by_label, poll_signals); });
+    without_gil(inputs.n_values(),
+                [&] { result = cumulative_differences(rows, by_label, poll_signals); });
     return as_tuple(result);
 }
 
@@ -100,7 +100,7 @@ py::tuple with_pvalues(const Bounds& x, const Law& law, const LogLaw& log_law) {
 }
 
 py::tuple bounds_of(const ScoreTable& table, bool ks) {
-    return run_standard([&] {
+    return with_ieee_environment([&] {
         const ScoreWalk walk(table);
         return ks ? with_pvalues(walk.ks(), brownian_sup_sf, brownian_sup_log_sf)
                   : with_pvalues(walk.kuiper(), brownian_range_sf, brownian_range_log_sf);
@@ -109,9 +109,9 @@ py::tuple bounds_of(const ScoreTable& table, bool ks) {
 
 void register_refiner(py::module_& m) {
     using namespace py::literals;
-    HeldClass<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
-        .def(py::init(held([](const ScoreTable& table, std::uint64_t most_rows) {
-                 return run_standard([&] { return WalkRefiner(table, most_rows); });
+    LockedClass<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
+        .def(py::init(locked([](const ScoreTable& table, std::uint64_t most_rows) {
+                 return with_ieee_environment([&] { return WalkRefiner(table, most_rows); });
              })),
              "table"_a, "most_rows"_a)
         .def(
@@ -122,7 +122,7 @@ void register_refiner(py::module_& m) {
                 const ScoredRows rows = scored(inputs, scoring_either);
                 WalkRefiner::Batch batch;
                 // What `read` uses of self does not change.
-                run_unlocked(inputs.n_values(), [&] { batch = self.read(rows, poll_signals); });
+                without_gil(inputs.n_values(), [&] { batch = self.read(rows, poll_signals); });
                 self.add(std::move(batch));
             },
             "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a)
@@ -130,7 +130,7 @@ void register_refiner(py::module_& m) {
         .def_property_readonly("n_omitted", &WalkRefiner::omitted)
         .def_property_readonly("n_kept", &WalkRefiner::kept)
         .def("tests", [](const WalkRefiner& self) {
-            return as_tuple(run_standard([&] { return self.tests(); }));
+            return as_tuple(with_ieee_environment([&] { return self.tests(); }));
         });
 }
 
@@ -158,13 +158,13 @@ void register_walks(py::module_& m) {
         "rows_per_gathered"_a, "rows_per_sorted"_a, "rows_per_part"_a);
     m.def("cumulative_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a, "by_label"_a);
-    m.def("table_differences", held([](const ScoreTable& table) {
-              return as_tuple(run_standard([&] { return cumulative_differences(table); }));
+    m.def("table_differences", locked([](const ScoreTable& table) {
+              return as_tuple(with_ieee_environment([&] { return cumulative_differences(table); }));
           }),
           "table"_a);
-    m.def("ks_bounds", held([](const ScoreTable& table) { return bounds_of(table, true); }),
+    m.def("ks_bounds", locked([](const ScoreTable& table) { return bounds_of(table, true); }),
           "table"_a);
-    m.def("kuiper_bounds", held([](const ScoreTable& table) { return bounds_of(table, false); }),
+    m.def("kuiper_bounds", locked([](const ScoreTable& table) { return bounds_of(table, false); }),
           "table"_a);
     register_refiner(m);
 }

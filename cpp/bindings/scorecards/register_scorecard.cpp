@@ -33,7 +33,7 @@ std::size_t work_of(const Scorecard& self) { return Scorecard::n_replicates * se
 
 py::dict estimates(const Scorecard& self, double confidence_level, double normal_quantile) {
     const Scorecard card = self;  // another thread may update self meanwhile
-    const auto found = run_unlocked(work_of(card), [&] {
+    const auto found = without_gil(work_of(card), [&] {
         return card.estimates(confidence_level, normal_quantile, poll_signals);
     });
     py::dict result;
@@ -80,8 +80,8 @@ py::dict rank_metrics_of_rows(const py::object& y_true, const py::object& y_prob
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring_either);
     const RankMetrics found =
-        run_unlocked(inputs.n_values(), [&] { return rank_metrics(rows, poll_signals); });
-    return run_standard([&] { return rank_metrics_dict(found, normal_quantile); });
+        without_gil(inputs.n_values(), [&] { return rank_metrics(rows, poll_signals); });
+    return with_ieee_environment([&] { return rank_metrics_dict(found, normal_quantile); });
 }
 
 py::list rank_metrics_of_groups(const py::object& y_true, const py::object& y_proba,
@@ -91,12 +91,13 @@ py::list rank_metrics_of_groups(const py::object& y_true, const py::object& y_pr
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring_either);
     const GroupCodes codes = group_codes(groups, n_groups, rows.size());
-    const auto found = run_unlocked(inputs.n_values(), [&] {
+    const auto found = without_gil(inputs.n_values(), [&] {
         return rank_metrics(GroupedScores(rows, codes, poll_signals), poll_signals);
     });
     py::list result;
     for (const RankMetrics& group : found) {
-        result.append(run_standard([&] { return rank_metrics_dict(group, normal_quantile); }));
+        result.append(
+            with_ieee_environment([&] { return rank_metrics_dict(group, normal_quantile); }));
     }
     return result;
 }
@@ -108,8 +109,8 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
     const GroupCodes codes = group_codes(groups, n_groups, inputs.events().size());
     const GroupedRows rows{inputs.events(), codes.of_row, n_groups};
     const Scorecard empty = parameters.empty();  // of its own: others may update them meanwhile
-    return run_unlocked(inputs.n_values(),
-                        [&] { return scorecards_by_group(empty, rows, poll_signals); });
+    return without_gil(inputs.n_values(),
+                       [&] { return scorecards_by_group(empty, rows, poll_signals); });
 }
 
 }  // namespace
@@ -118,7 +119,7 @@ void register_scorecard(py::module_& m) {
     using namespace py::literals;
     register_accumulator<Scorecard>(m, "Scorecard", "All headline numbers of the same rows.")
         .def(py::init([](std::size_t n_bins, double q_lim, bool with_table) {
-                 return run_standard([&] { return Scorecard(n_bins, q_lim, with_table); });
+                 return with_ieee_environment([&] { return Scorecard(n_bins, q_lim, with_table); });
              }),
              "n_bins"_a, "q_lim"_a, "with_table"_a)
         .def(
@@ -145,7 +146,7 @@ void register_scorecard(py::module_& m) {
         .def(
             "rank_metrics",
             [](const Scorecard& self, double normal_quantile) {
-                return run_standard([&] {
+                return with_ieee_environment([&] {
                     return rank_metrics_dict(rank_metrics(self.table().value()), normal_quantile);
                 });
             },
@@ -153,14 +154,16 @@ void register_scorecard(py::module_& m) {
         .def_property_readonly("has_table",
                                [](const Scorecard& self) { return self.table().has_value(); })
         .def("reliability",
-             [](const Scorecard& self) { return run_standard([&] { return self.reliability(); }); })
+             [](const Scorecard& self) {
+                 return with_ieee_environment([&] { return self.reliability(); });
+             })
         .def("table", [](const Scorecard& self) { return self.table().value(); })
         .def("estimates", &estimates, "confidence_level"_a, "normal_quantile"_a)
         .def(
             "class_frequencies",
             [](const Scorecard& self, double normal_quantile) {
                 const auto found =
-                    run_standard([&] { return self.class_frequencies(normal_quantile); });
+                    with_ieee_environment([&] { return self.class_frequencies(normal_quantile); });
                 std::vector<Numbers> result;
                 for (const Estimate& estimate : found) result.push_back(numbers_of(estimate));
                 return result;

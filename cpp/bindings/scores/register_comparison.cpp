@@ -57,7 +57,8 @@ void register_comparison(py::module_& m) {
         .def("differences",
              [](const PairedScores& self) {
                  return of_each_term([&](PairedScores::Term term) {
-                     const auto found = run_standard([&] { return self.difference(term); });
+                     const auto found =
+                         with_ieee_environment([&] { return self.difference(term); });
                      return py::make_tuple(found.mean, found.standard_error);
                  });
              })
@@ -65,7 +66,8 @@ void register_comparison(py::module_& m) {
             "judgements",
             [](const PairedScores& self, double level) {
                 return of_each_term([&](PairedScores::Term term) {
-                    const auto found = run_standard([&] { return self.judge(term, level); });
+                    const auto found =
+                        with_ieee_environment([&] { return self.judge(term, level); });
                     return py::make_tuple(found.pvalue, found.low, found.high, found.few_events);
                 });
             },

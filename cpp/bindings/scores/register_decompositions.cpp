@@ -10,7 +10,7 @@
 
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/ordering/sorted_scores.hpp"
 #include "calibration/isotonic.hpp"
 
@@ -25,7 +25,7 @@ Terms over_classes(const EventInputs& inputs, const Part& part) {
         throw py::type_error("y_true must be an array, got None");
     const Events& events = inputs.events();
     const std::size_t n_classes = events.is_matrix ? events.y_proba.width : 1;
-    return run_unlocked(inputs.n_values() * n_classes, [&] {
+    return without_gil(inputs.n_values() * n_classes, [&] {
         std::vector<Terms> of_each(n_classes);
         if (events.is_matrix) {
             for_each_class(events, poll_signals,
@@ -70,7 +70,7 @@ py::tuple isotonic(const py::object& y_true, const py::object& y_proba,
     const ScoredRows rows = scored(inputs, scoring);
     int unit = 0;
     std::vector<IsotonicBlock> blocks;
-    run_unlocked(inputs.n_values(), [&] {
+    without_gil(inputs.n_values(), [&] {
         const SortedScores sorted(rows, poll_signals);
         unit = sorted.unit_exponent();
         blocks = isotonic_blocks(sorted, poll_signals);
@@ -82,7 +82,7 @@ py::tuple isotonic(const py::object& y_true, const py::object& y_proba,
         return out;
     };
     const auto weight = [&](UInt128 units) { return std::ldexp(static_cast<double>(units), unit); };
-    return run_standard([&] {
+    return with_ieee_environment([&] {
         return py::make_tuple(column([](const auto& block) { return block.first; }),
                               column([](const auto& block) { return block.last; }),
                               column([&](const auto& block) { return weight(block.weight); }),

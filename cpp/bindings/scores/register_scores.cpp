@@ -31,7 +31,7 @@ std::vector<std::string> score_names(const ScoreSums& self) {
 
 template <Score score>
 double mean(const ScoreSums& self) {
-    return run_standard([&] { return self.mean(score); });
+    return with_ieee_environment([&] { return self.mean(score); });
 }
 
 }  // namespace
@@ -70,17 +70,20 @@ void register_scores(py::module_& m) {
         .def("log", &mean<Score::log>)
         .def("spherical", &mean<Score::spherical>)
         .def("gini",
-             [](const ScoreSums& self) { return run_standard([&] { return self.gini(); }); })
+             [](const ScoreSums& self) {
+                 return with_ieee_environment([&] { return self.gini(); });
+             })
         .def(
             "brier_skill",
             [](const ScoreSums& self, const ScoreSums* reference) {
-                return run_standard([&] {
+                return with_ieee_environment([&] {
                     return reference == nullptr ? self.brier_skill() : self.brier_skill(*reference);
                 });
             },
             "reference"_a)
         .def("class_frequencies", [](const ScoreSums& self) {
-            const auto frequencies = run_standard([&] { return self.class_frequencies(); });
+            const auto frequencies =
+                with_ieee_environment([&] { return self.class_frequencies(); });
             return as_array(frequencies);
         });
 }

@@ -15,8 +15,8 @@
 // accumulator.
 #pragma once
 
-#include "bindings/runtime/held.hpp"
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/critical_section.hpp"
+#include "bindings/runtime/gil.hpp"
 #include "calibrant/state/bytes.hpp"
 
 #include <pybind11/operators.h>
@@ -47,8 +47,8 @@ concept CoreAccumulator =
 template <CoreAccumulator T, class Work>
 void update_aside(T& self, std::size_t rows, Work&& work) {
     T batch = self.empty();
-    run_unlocked(rows, [&] { work(batch); });
-    run_standard([&] { self.merge(batch); });
+    without_gil(rows, [&] { work(batch); });
+    with_ieee_environment([&] { self.merge(batch); });
 }
 
 // A copy of the bytes in a bytes-like object: a copy, because others may write into a
@@ -69,11 +69,12 @@ inline std::string copy_bytes(const py::object& bytes_like) {
 }
 
 template <CoreAccumulator T>
-HeldClass<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
+LockedClass<T> register_accumulator(py::module_& m, const char* name, const char* doc) {
     using namespace py::literals;
-    return HeldClass<T>(m, name, doc)
+    return LockedClass<T>(m, name, doc)
         .def(
-            "merge", [](T& self, const T& other) { run_standard([&] { self.merge(other); }); },
+            "merge",
+            [](T& self, const T& other) { with_ieee_environment([&] { self.merge(other); }); },
             "other"_a, "Add the rows of another; this one keeps its parameters.")
         .def(
             "to_bytes", [](const T& self) { return py::bytes(self.to_bytes()); },
@@ -82,7 +83,7 @@ HeldClass<T> register_accumulator(py::module_& m, const char* name, const char* 
             "from_bytes",
             [](const py::object& state) {
                 const std::string bytes = copy_bytes(state);
-                return run_standard([&] { return restore<T>(bytes); });
+                return with_ieee_environment([&] { return restore<T>(bytes); });
             },
             "state"_a, "The accumulator whose to_bytes gave these bytes.")
         .def(

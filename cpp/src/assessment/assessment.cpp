@@ -36,9 +36,9 @@ public:
           bins_(block_.most_scores()),
           counts_(total_.bins_.size()),
           scores_(total_.bins_.size()),
-          most_waiting_(waiting_per_bin(total_.bins_.size())),
-          waiting_(total_.bins_.size() * most_waiting_),
-          waiting_weights_(weighted_ ? waiting_.size() : 0) {
+          most_buffered_(waiting_per_bin(total_.bins_.size())),
+          buffered_(total_.bins_.size() * most_buffered_),
+          waiting_weights_(weighted_ ? buffered_.size() : 0) {
         const RiskProfile parameters_of_model = named_profile(total_.q_lim_);
         models_.assign(total_.bins_.size(), RiskSums(parameters_of_model));
     }
@@ -60,7 +60,7 @@ public:
     [[nodiscard]] Assessment take() {
         flush();
         for (std::size_t k = 0; k < models_.size(); ++k) {
-            empty_waiting(k);
+            flush_buffered(k);
             std::exchange(scores_[k], {}).add_to(total_.table_[k].scores);
             models_[k].move_to(total_.table_[k].model);
         }
@@ -74,7 +74,7 @@ private:
     struct Counts {
         std::uint64_t n = 0;
         std::int64_t score_high = 0, score_low = 0;
-        std::size_t waiting = 0;
+        std::size_t buffered = 0;
     };
 
     void add_unweighted(std::size_t first, std::size_t n) {
@@ -107,18 +107,18 @@ private:
         for (std::size_t i = first; i < first + n; ++i) {
             if (block_.hit()[i] == 0) continue;
             const std::size_t k = bins_[i];
-            const std::size_t at = k * most_waiting_ + counts_[k].waiting++;
-            waiting_[at] = block_.score()[i];
+            const std::size_t at = k * most_buffered_ + counts_[k].buffered++;
+            buffered_[at] = block_.score()[i];
             if (weighted_) waiting_weights_[at] = block_.weight()[i];
-            if (counts_[k].waiting == most_waiting_) empty_waiting(k);
+            if (counts_[k].buffered == most_buffered_) flush_buffered(k);
         }
     }
 
-    void empty_waiting(std::size_t k) {
-        if (counts_[k].waiting == 0) return;
-        double* const weights = weighted_ ? &waiting_weights_[k * most_waiting_] : nullptr;
-        adder_.add(models_[k], &waiting_[k * most_waiting_], weights, counts_[k].waiting);
-        counts_[k].waiting = 0;
+    void flush_buffered(std::size_t k) {
+        if (counts_[k].buffered == 0) return;
+        double* const weights = weighted_ ? &waiting_weights_[k * most_buffered_] : nullptr;
+        adder_.add(models_[k], &buffered_[k * most_buffered_], weights, counts_[k].buffered);
+        counts_[k].buffered = 0;
     }
 
     void flush() {
@@ -141,8 +141,8 @@ private:
     std::vector<std::uint32_t> bins_;
     std::vector<Counts> counts_;
     std::vector<FixedSum<80>> scores_;
-    std::size_t most_waiting_;
-    std::vector<double> waiting_, waiting_weights_;
+    std::size_t most_buffered_;
+    std::vector<double> buffered_, waiting_weights_;
     std::vector<RiskSums> models_;
     RiskAdder adder_;
     std::size_t pairs_since_flush_ = 0;
@@ -167,19 +167,20 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
     merge(added);
 }
 
-PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const RowsByGroup& rows,
+PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const PartitionedEvents& rows,
                                          Poll poll, const SetAside& aside) {
     const auto pairs_of = [&](const Events& events) {
         return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
     };
     std::vector<std::uint8_t> is_aside(rows.together().groups());
-    const SetAside bins_aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+    const SetAside bins_aside = [&](const PartitionedEvents::Scratch& memory,
+                                    const RowsOfGroup& of) {
         return (is_aside[of.group] = aside && aside(memory, of)) != 0;
     };
     auto result =
         parts_by_workers<AssessmentWorker>(empty.without_table(), rows, poll, pairs_of, bins_aside);
     if (!empty.rows_) return result;
-    const SetAside tables_aside = [&](const RowsByGroup::Memory&, const RowsOfGroup& of) {
+    const SetAside tables_aside = [&](const PartitionedEvents::Scratch&, const RowsOfGroup& of) {
         return is_aside[of.group] != 0;
     };
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.rows_, rows, poll, tables_aside);

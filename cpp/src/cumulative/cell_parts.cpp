@@ -115,11 +115,11 @@ std::vector<RowSums> sums_of_parts(const CellParts& parts, const CellSet& cut,
             for (const PartWorker& worker : team) sums[part].add(worker.sums(cell, part));
             together.add(sums[part]);
         }
-        if (!(together == cells[cell])) refuse_changed_rows();
+        if (!(together == cells[cell])) reject_changed_rows();
     }
     return sums;
 }
 
-void refuse_changed_rows() { throw InvalidInput("the arrays changed while they were being read"); }
+void reject_changed_rows() { throw InvalidInput("the arrays changed while they were being read"); }
 
 }  // namespace calibrant

@@ -80,6 +80,6 @@ private:
                                                  const Rereader& rows);
 
 // Throws InvalidInput.
-[[noreturn]] void refuse_changed_rows();
+[[noreturn]] void reject_changed_rows();
 
 }  // namespace calibrant

@@ -21,7 +21,7 @@ struct ShownRows {
     const double* score;
     const std::int32_t* hit;
     std::size_t n;
-    Ahead ahead;
+    PrefetchHint ahead;
 };
 
 // Of some rows of one cell, in its units (units_of).

@@ -59,7 +59,7 @@ GatheredScores::GatheredScores(const CellParts& parts, const std::vector<std::si
     keys_.resize(n);
     put(parts, sums, found);
     for (const std::size_t part : chosen) {
-        if (ranges_[part].end - ranges_[part].begin != sums[part].n) refuse_changed_rows();
+        if (ranges_[part].end - ranges_[part].begin != sums[part].n) reject_changed_rows();
     }
     for_each_chunk(chosen.size(), 1, workers_for(n, 4096), poll,
                    [&](std::size_t, std::size_t k, std::size_t) {
@@ -76,7 +76,7 @@ void GatheredScores::put(const CellParts& parts, const std::vector<RowSums>& sum
         for (const ScoreKey key : keys) {
             const std::size_t part = parts.of(key.score());
             Range& range = ranges_[part];
-            if (range.end - range.begin == sums[part].n) refuse_changed_rows();
+            if (range.end - range.begin == sums[part].n) reject_changed_rows();
             keys_[range.end++] = key;
         }
     }

@@ -39,7 +39,7 @@ void set_limits(double s, Tie& tie) {
     tie.low = static_cast<std::uint32_t>((scaled - static_cast<double>(tie.high)) * 0x1p32);
 }
 
-[[noreturn]] void refuse_weights(const Events& events) {
+[[noreturn]] void reject_weights(const Events& events) {
     for (std::size_t row = 0; row < events.size(); ++row) {
         double weight;
         load(*events.sample_weight, row, 1, &weight);
@@ -58,10 +58,10 @@ public:
     TiedRows(const ScoredRows& rows, const Simulations& simulations, Poll poll) {
         const SortedScores sorted(rows, poll);
         const int exponent = sorted.unit_exponent();
-        if (exponent < 0) refuse_weights(rows.events);
+        if (exponent < 0) reject_weights(rows.events);
         UInt128 total = 0;
         sorted.for_each_score(poll, [&](double score, UInt128 units, UInt128 hits) {
-            // Saturated, so that nothing overflows: it is refused below.
+            // Saturated, so that nothing overflows: it is rejected below.
             const bool small = units < UInt128{1} << 62 && exponent < 62;
             const UInt128 weight = small ? units << exponent : UInt128{1} << 64;
             total = std::min(total + weight, UInt128{1} << 64);

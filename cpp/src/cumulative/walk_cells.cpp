@@ -8,7 +8,7 @@
 #include "cumulative/cell_sums.hpp"
 #include "cumulative/gathered_scores.hpp"
 #include "cumulative/walk_turns.hpp"
-#include "ordering/score_pairs.hpp"
+#include "ordering/concordance.hpp"
 
 namespace calibrant {
 namespace {
@@ -159,12 +159,12 @@ bool cell_walk_tests(const ScoredRows& rows, Poll poll, WalkTests& tests,
 }
 
 bool cell_walk_tests(const BucketedScores& buckets, std::size_t workers, Poll poll,
-                     WalkTests& tests, std::vector<CellCount>* counts, ScorePairs& pairs,
+                     WalkTests& tests, std::vector<CellCount>* counts, Concordance& pairs,
                      const WalkLimits& limits) {
     CellTotals totals;
     {
         std::vector<CellWorker> team(workers);
-        pairs = buckets.count_pairs(poll, [&](std::size_t worker, auto misses, auto hits) {
+        pairs = buckets.count_concordant(poll, [&](std::size_t worker, auto misses, auto hits) {
             const auto see = [&](const ShownRows& rows) { team[worker].add(rows); };
             show_bits(misses, false, see);
             show_bits(hits, true, see);

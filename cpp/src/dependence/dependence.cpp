@@ -192,7 +192,7 @@ Points read_points(const Column& column, const char* name) {
         for (std::size_t i = 0; i < column.size; ++i) {
             double& value = points.values[i];
             if (!std::isfinite(value)) {
-                refuse_not_finite(name, value, {i, std::nullopt, 0, false}, column.dtype);
+                reject_not_finite(name, value, {i, std::nullopt, 0, false}, column.dtype);
             }
             value += 0.0;
         }
@@ -202,7 +202,7 @@ Points read_points(const Column& column, const char* name) {
         load_row(column, i, row.data());
         for (std::size_t k = 0; k < column.width; ++k) {
             if (!std::isfinite(row[k])) {
-                refuse_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
+                reject_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
             }
             points.values[k * column.size + i] = row[k] + 0.0;
         }

@@ -59,7 +59,7 @@ void FeatureMap::place_on_nodes(const double* x, std::size_t n, double bandwidth
     for (std::size_t i = 0; i < n; ++i) {
         const double nearest = std::nearbyint(x[i] / spacing);
         if (!(std::fabs(nearest) < static_cast<double>(most_nodes))) {
-            refuse(name, "lie within 2^48 bandwidths of 0", number_text(x[i]), {i});
+            reject(name, "lie within 2^48 bandwidths of 0", number_text(x[i]), {i});
         }
         node[i] = static_cast<std::int64_t>(nearest);
         offsets_[i] = std::fma(-nearest, spacing, x[i]) / bandwidth;  // the remainder is exact

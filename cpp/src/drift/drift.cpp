@@ -782,7 +782,7 @@ void require_weight(const Rows& rows) {
 }  // namespace
 
 DriftTests drift_tests(const Scorecard& a, const Scorecard& b, double confidence_level, Poll poll) {
-    Scorecard(a).merge(b);  // refuses other parameters and shapes
+    Scorecard(a).merge(b);  // rejects other parameters and shapes
     a.require_weight();
     b.require_weight();
     const Rows rows = rows_of(a, b);

@@ -17,9 +17,9 @@ namespace {
 
 void check_weight(double weight, std::size_t member, const Ensemble& ensemble) {
     const Row where{member, std::nullopt, 0, false};
-    if (std::isnan(weight)) refuse_missing("weights", where);
+    if (std::isnan(weight)) reject_missing("weights", where);
     if (ensemble.combine == Combine::share && weight < 0.0) {
-        refuse("weights", "not be negative with combine='share'",
+        reject("weights", "not be negative with combine='share'",
                number_text(weight, ensemble.weights.dtype), where);
     }
 }
@@ -231,7 +231,7 @@ private:
     Confidence confidence_;
 };
 
-[[noreturn]] void refuse_votes(const Ensemble& ensemble, std::size_t begin, std::size_t end) {
+[[noreturn]] void reject_votes(const Ensemble& ensemble, std::size_t begin, std::size_t end) {
     const Column& votes = ensemble.votes;
     std::vector<std::int32_t> codes(votes.width);
     const std::string requirement =
@@ -242,9 +242,9 @@ private:
             if (static_cast<std::uint32_t>(codes[t]) + 1U <= ensemble.n_classes) continue;
             const Row where{row, t, 0, false};
             const std::string found = value_text(votes, row, t);
-            if (found == "nan" || found == "-nan") refuse_missing("votes", where);
-            if (found == "null") refuse_missing("votes", where, found);
-            refuse("votes", requirement, found, where);
+            if (found == "nan" || found == "-nan") reject_missing("votes", where);
+            if (found == "null") reject_missing("votes", where, found);
+            reject("votes", requirement, found, where);
         }
     }
     throw InvalidInput("votes changed while they were being read");
@@ -289,7 +289,7 @@ void ensemble_confidence(const Ensemble& ensemble, Poll poll, double* out) {
         n, chunk, n_workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
             return workers[worker].add(begin, end);
         });
-    if (failed != npos) refuse_votes(ensemble, failed, std::min(n, failed + chunk));
+    if (failed != npos) reject_votes(ensemble, failed, std::min(n, failed + chunk));
 }
 
 }  // namespace calibrant

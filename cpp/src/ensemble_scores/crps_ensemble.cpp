@@ -208,7 +208,7 @@ private:
         double y = 0.0;
         load(rows_.y_true, row, 1, &y);
         if (std::isnan(y) && omit_missing_) return missing;
-        if (!std::isfinite(y)) refuse_not_finite("y_true", y, {row}, rows_.y_true.dtype);
+        if (!std::isfinite(y)) reject_not_finite("y_true", y, {row}, rows_.y_true.dtype);
         values_.resize(n_ + double_lanes);
         load_row(rows_.draws, row, values_.data());
         if (weights_ != nullptr) return weighted(row, y);
@@ -224,7 +224,7 @@ private:
     bool is_draw(double x, std::size_t row, std::size_t i) const {
         if (std::isfinite(x)) return true;
         if (std::isnan(x) && omit_missing_) return false;
-        refuse_not_finite("draws", x, {row, i}, rows_.draws.dtype);
+        reject_not_finite("draws", x, {row, i}, rows_.draws.dtype);
     }
 
     double weighted(std::size_t row, double y) {
@@ -234,7 +234,7 @@ private:
         double heaviest = 0.0, reach = std::abs(y);
         for (std::size_t i = 0; i < n_; ++i) {
             const double w = scratch_[i];
-            if (!is_weight(w)) refuse_weight("draw_weight", w, {row, i}, weights_->dtype);
+            if (!is_weight(w)) reject_weight("draw_weight", w, {row, i}, weights_->dtype);
             if (!is_draw(values_[i], row, i) || w == 0.0) continue;
             heaviest = std::max(heaviest, w);
             reach = std::max(reach, std::abs(values_[i]));

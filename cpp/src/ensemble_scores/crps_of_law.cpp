@@ -38,18 +38,18 @@ struct LawWorker {
             const std::size_t n = std::min(block_rows, end - row);
             if (!crps(y.of(y_true, row, n), centre.of(loc, row, n), unit.of(scale, row, n), n,
                       out + row)) {
-                refuse_first(row, n);
+                reject_first(row, n);
             }
         }
     }
 
-    [[noreturn]] void refuse_first(std::size_t begin, std::size_t n) const {
+    [[noreturn]] void reject_first(std::size_t begin, std::size_t n) const {
         for (std::size_t row = begin; row < begin + n; ++row) {
             finite(y_true, "y_true", row);
             finite(loc, "loc", row);
             const double unit = finite(scale, "scale", row);
             if (unit > 0.0) continue;
-            refuse("scale", "be positive", number_text(unit, scale.dtype), {row, {}, 0, false});
+            reject("scale", "be positive", number_text(unit, scale.dtype), {row, {}, 0, false});
         }
         // Another thread has mended the row since it was found bad.
         throw InvalidInput("the arrays changed while they were being read");
@@ -59,7 +59,7 @@ struct LawWorker {
         double value = 0.0;
         load(column, row, 1, &value);
         if (std::isfinite(value)) return value;
-        refuse_not_finite(name, value, {row, {}, 0, false}, column.dtype);
+        reject_not_finite(name, value, {row, {}, 0, false}, column.dtype);
     }
 };
 

@@ -14,7 +14,7 @@ namespace {
 void require_finite(const Column& column, const char* name, std::size_t row, const double* values) {
     for (std::size_t i = 0; i < column.width; ++i) {
         if (!std::isfinite(values[i])) {
-            refuse_not_finite(name, values[i], {row, i, 0, false}, column.dtype);
+            reject_not_finite(name, values[i], {row, i, 0, false}, column.dtype);
         }
     }
 }

@@ -21,11 +21,11 @@ struct QuantileWorker {
             load(y_true, row, 1, &y);
             load_row(quantiles, row, losses);
             if (!std::isfinite(y))
-                refuse_not_finite("y_true", y, {row, {}, 0, false}, y_true.dtype);
+                reject_not_finite("y_true", y, {row, {}, 0, false}, y_true.dtype);
             for (std::size_t k = 0; k < width; ++k) {
                 const double q = losses[k];
                 if (!std::isfinite(q)) {
-                    refuse_not_finite("quantiles", q, {row, k, 0, false}, quantiles.dtype);
+                    reject_not_finite("quantiles", q, {row, k, 0, false}, quantiles.dtype);
                 }
                 losses[k] = y < q ? (q - y) * (1.0 - levels[k]) : (y - q) * levels[k];
             }

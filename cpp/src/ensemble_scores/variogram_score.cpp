@@ -37,7 +37,7 @@ private:
                     weights_ == nullptr ? 2.0 : weights_[k * d + l] + weights_[l * d + k];
                 if (w == 0.0) continue;
                 terms_.push_back(w * of_pair(k, l));
-                if (!std::isfinite(terms_.back())) refuse_size(row, k, l);
+                if (!std::isfinite(terms_.back())) reject_size(row, k, l);
             }
         }
         return exact_sum(terms_.data(), terms_.size());
@@ -62,7 +62,7 @@ private:
         return gap - fair_share_ * (exact_sum(powers_.data(), n) / (m * (m - 1.0)));
     }
 
-    [[noreturn]] void refuse_size(std::size_t row, std::size_t k, std::size_t l) const {
+    [[noreturn]] void reject_size(std::size_t row, std::size_t k, std::size_t l) const {
         throw InvalidInput("draws must have differences whose power p = " + number_text(p_.value) +
                            " has a finite square, found larger ones between coordinates " +
                            std::to_string(k) + " and " + std::to_string(l) + " at " +

@@ -29,7 +29,7 @@ public:
         for (std::size_t row = begin; row < end; row += step) {
             const std::size_t count = std::min(step, end - row);
             if (!rows_.load(row, count)) return false;
-            ask_for_rows(row + rows_ahead);
+            prefetch_rows(row + rows_ahead);
             if (rows_.omitted() == 0) {
                 add_block(row);
             } else if (!add_one_by_one(row, count)) {
@@ -63,7 +63,7 @@ private:
     // it looks for cells besides.
     static constexpr std::size_t rows_ahead = 4 * most_cell_block;
 
-    void ask_for_rows(std::size_t row) const {
+    void prefetch_rows(std::size_t row) const {
         if (row + block_rows > events_.size()) return;
         prefetch(next_block(events_, row), 0, block_rows / most_cell_block);
         for (std::size_t i = 0; i < most_cell_block; i += 16) {
@@ -151,7 +151,7 @@ std::vector<std::size_t> fill_cells(GroupedParts<State>& parts, const Events& ev
         n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
             return team[worker].add(begin, end);
         });
-    if (failed != npos) refuse_events(events, failed, std::min(n, failed + chunk), rows_before);
+    if (failed != npos) reject_events(events, failed, std::min(n, failed + chunk), rows_before);
     std::vector<std::size_t> others;
     for (CellWorker<State>& worker : team) worker.finish_into(parts, others);
     parts.grow_to(groups.size);

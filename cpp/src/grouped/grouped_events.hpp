@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/events.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "grouped/grouped_parts.hpp"
-#include "grouped/waiting_rows.hpp"
+#include "grouped/row_buffer.hpp"
 
 namespace calibrant {
 
@@ -30,17 +30,18 @@ void update_groups(GroupedParts<State>& parts, const Events& events, const Group
                    std::uint64_t rows_before, Poll poll, const Update& update) {
     using Layout = CellLayout<State>;
     const auto add_besides = [&](const Events& these, const GroupCodes& of_these) {
-        constexpr auto keep = std::is_same_v<State, RiskProfile> ? RowsByGroup::Keep::truth
-                                                                 : RowsByGroup::Keep::outcome;
-        const RowsByGroup rows(these, keep, of_these, rows_before, poll);
-        if constexpr (rows_wait<State>) {
+        constexpr auto keep = std::is_same_v<State, RiskProfile> ? PartitionedEvents::Keep::truth
+                                                                 : PartitionedEvents::Keep::outcome;
+        const PartitionedEvents rows(these, keep, of_these, rows_before, poll);
+        if constexpr (buffers_rows<State>) {
             parts.grow_to(groups.size);
             const bool may_wait = !these.is_matrix && these.sample_weight == nullptr;
-            const SetAside aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+            const SetAside aside = [&](const PartitionedEvents::Scratch& memory,
+                                       const RowsOfGroup& of) {
                 const std::size_t n = of.end - of.begin;
-                if (!may_wait || n > most_waiting<State>) return false;
+                if (!may_wait || n > most_buffered<State>) return false;
                 return parts.wait(
-                    of.group, WaitingRows::of(memory.p() + of.begin, memory.label() + of.begin, n));
+                    of.group, RowBuffer::of(memory.p() + of.begin, memory.label() + of.begin, n));
             };
             parts.add(parts_by_group(parts.parameters(), rows, poll, aside));
         } else if constexpr (requires { parts_by_group(parts.parameters(), rows, poll); }) {

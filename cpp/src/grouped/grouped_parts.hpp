@@ -1,5 +1,5 @@
 // One accumulator for each of many groups: in cells (group_cells.hpp) as far as there are such and
-// rows fit in, as rows that wait to be added (waiting_rows.hpp) where accumulators are large,
+// rows fit in, as rows that wait to be added (row_buffer.hpp) where accumulators are large,
 // besides as the accumulator itself. What a group holds is the same as an accumulator
 // of its rows alone would hold, to the last bit.
 #pragma once
@@ -19,7 +19,7 @@
 #include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "grouped/group_cells.hpp"
-#include "grouped/waiting_rows.hpp"
+#include "grouped/row_buffer.hpp"
 
 namespace calibrant {
 
@@ -66,35 +66,35 @@ public:
     void spill(std::size_t group);
     // Sets the rows that wait, if there are such; of several groups at the same time. Returns
     // whether there are.
-    bool wait(std::size_t group, std::optional<WaitingRows> rows);
+    bool wait(std::size_t group, std::optional<RowBuffer> rows);
 
 private:
     [[nodiscard]] const CellWords* cells_of(std::size_t group) const {
         return cells_.data() + group * per_group_;
     }
-    [[nodiscard]] const State* besides(std::size_t group) const {
-        return group < besides_.size() ? besides_[group].get() : nullptr;
+    [[nodiscard]] const State* overflow(std::size_t group) const {
+        return group < overflow_.size() ? overflow_[group].get() : nullptr;
     }
     // Calls visit(group, part) for those that have one, on several threads: they are far apart.
     template <class Visit>
     void for_each_besides(const Visit& visit) const {
         constexpr std::size_t chunk = 1024;
-        (void)for_each_chunk(besides_.size(), chunk, workers_for(besides_.size(), 4 * chunk),
+        (void)for_each_chunk(overflow_.size(), chunk, workers_for(overflow_.size(), 4 * chunk),
                              nullptr, [&](std::size_t, std::size_t begin, std::size_t end) {
                                  for (std::size_t i = begin; i < end; ++i) {
-                                     if (besides_[i]) visit(i, *besides_[i]);
+                                     if (overflow_[i]) visit(i, *overflow_[i]);
                                  }
                                  return true;
                              });
     }
     [[nodiscard]] std::uint64_t rows_in_cells(std::size_t group) const;
     [[nodiscard]] static std::size_t columns_of(const State& state);
-    [[nodiscard]] bool has_waiting(std::size_t group) const {
-        return group < waiting_.size() && !waiting_[group].empty();
+    [[nodiscard]] bool has_buffered(std::size_t group) const {
+        return group < buffered_.size() && !buffered_[group].empty();
     }
-    [[nodiscard]] const WaitingRows& waiting(std::size_t group) const {
-        static const WaitingRows none;
-        return group < waiting_.size() ? waiting_[group] : none;
+    [[nodiscard]] const RowBuffer& buffered(std::size_t group) const {
+        static const RowBuffer none;
+        return group < buffered_.size() ? buffered_[group] : none;
     }
 
     // Group `from` of another and group `to` of this as one accumulator: of all that they hold, or
@@ -112,10 +112,10 @@ private:
     [[nodiscard]] bool is_too_much(const GroupedParts& other, std::size_t from,
                                    std::size_t to) const;
     // Throws, as merging does, if rows that wait do not fit the accumulator of the other group.
-    void check_waiting(const GroupedParts& other, std::size_t from, std::size_t to) const;
-    [[nodiscard]] static bool fit(const WaitingRows& rows, const State* state);
-    [[nodiscard]] State of_rows(const WaitingRows& rows) const;
-    void make_room_for_waiting(const GroupedParts& other, const std::vector<std::size_t>& places);
+    void check_buffered(const GroupedParts& other, std::size_t from, std::size_t to) const;
+    [[nodiscard]] static bool fit(const RowBuffer& rows, const State* state);
+    [[nodiscard]] State of_rows(const RowBuffer& rows) const;
+    void make_room_for_buffered(const GroupedParts& other, const std::vector<std::size_t>& places);
     void take(Merged& merged) noexcept;  // in the place of what there was
     void add_cells(const GroupedParts& other, std::size_t from, std::size_t to) noexcept;
 
@@ -123,8 +123,8 @@ private:
     std::size_t columns_ = 0, per_group_ = 0;
     std::vector<CellWords, LargePages<CellWords>> cells_;  // per_group_ for each group
     std::vector<std::uint64_t> omitted_;                   // rows that the cells would have had
-    Parts besides_;                                        // maybe fewer than groups
-    std::vector<WaitingRows> waiting_;                     // where rows wait, for each group
+    Parts overflow_;                                       // maybe fewer than groups
+    std::vector<RowBuffer> buffered_;                      // where rows wait, for each group
 };
 
 template <class State>
@@ -134,10 +134,10 @@ GroupedParts<State>::GroupedParts(const GroupedParts& other)
       per_group_(other.per_group_),
       cells_(other.cells_),
       omitted_(other.omitted_),
-      besides_(other.besides_.size()),
-      waiting_(other.waiting_) {
-    for (std::size_t i = 0; i < besides_.size(); ++i) {
-        if (other.besides_[i]) besides_[i] = std::make_unique<State>(*other.besides_[i]);
+      overflow_(other.overflow_.size()),
+      buffered_(other.buffered_) {
+    for (std::size_t i = 0; i < overflow_.size(); ++i) {
+        if (other.overflow_[i]) overflow_[i] = std::make_unique<State>(*other.overflow_[i]);
     }
 }
 
@@ -156,7 +156,7 @@ std::uint64_t GroupedParts<State>::rows_in_cells(std::size_t group) const {
 template <class State>
 std::vector<std::uint64_t> GroupedParts<State>::counts() const {
     std::vector<std::uint64_t> counts(size());
-    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i) + waiting(i).size();
+    for (std::size_t i = 0; i < size(); ++i) counts[i] = rows_in_cells(i) + buffered(i).size();
     for_each_besides([&](std::size_t i, const State& part) { counts[i] += part.count(); });
     return counts;
 }
@@ -170,12 +170,12 @@ std::vector<std::uint64_t> GroupedParts<State>::omitted() const {
 
 template <class State>
 const CellWords* GroupedParts<State>::only_cells(std::size_t group) const {
-    return per_group_ == 0 || besides(group) != nullptr ? nullptr : cells_of(group);
+    return per_group_ == 0 || overflow(group) != nullptr ? nullptr : cells_of(group);
 }
 
 template <class State>
 State GroupedParts<State>::group(std::size_t index) const {
-    const State* const part = besides(index);
+    const State* const part = overflow(index);
     State state = part != nullptr ? *part : parameters_;
     if constexpr (Layout::exists) {
         if (rows_in_cells(index) != 0 || omitted_[index] != 0) {
@@ -184,23 +184,23 @@ State GroupedParts<State>::group(std::size_t index) const {
             state.merge(held);
         }
     }
-    if constexpr (rows_wait<State>) {
-        if (has_waiting(index)) waiting_[index].add_to(state);
+    if constexpr (buffers_rows<State>) {
+        if (has_buffered(index)) buffered_[index].add_to(state);
     }
     return state;
 }
 
 template <class State>
-bool GroupedParts<State>::wait(std::size_t group, std::optional<WaitingRows> rows) {
-    if (rows) waiting_[group] = std::move(*rows);
+bool GroupedParts<State>::wait(std::size_t group, std::optional<RowBuffer> rows) {
+    if (rows) buffered_[group] = std::move(*rows);
     return rows.has_value();
 }
 
 template <class State>
 void GroupedParts<State>::spill(std::size_t group) {
     if constexpr (Layout::exists) {
-        if (besides_.size() <= group) besides_.resize(group + 1);
-        besides_[group] = std::make_unique<State>(this->group(group));
+        if (overflow_.size() <= group) overflow_.resize(group + 1);
+        overflow_[group] = std::make_unique<State>(this->group(group));
         omitted_[group] = 0;
         std::fill_n(cells_.data() + group * per_group_, per_group_, CellWords{});
     }
@@ -238,16 +238,16 @@ template <class State>
 void GroupedParts<State>::grow_to(std::size_t groups) {
     if (groups <= size()) return;
     cells_.resize(groups * per_group_);
-    if constexpr (rows_wait<State>) waiting_.resize(groups);
+    if constexpr (buffers_rows<State>) buffered_.resize(groups);
     omitted_.resize(groups);  // the last, if there is memory for all: how many groups there are
 }
 
 template <class State>
 void GroupedParts<State>::add(Parts parts, std::size_t first) {
     grow_to(first + parts.size());
-    if (besides_.size() < first + parts.size()) besides_.resize(first + parts.size());
+    if (overflow_.size() < first + parts.size()) overflow_.resize(first + parts.size());
     for (std::size_t i = 0; i < parts.size(); ++i) {
-        std::unique_ptr<State>& mine = besides_[first + i];
+        std::unique_ptr<State>& mine = overflow_[first + i];
         if (!parts[i]) continue;
         if (mine) {
             mine->merge(*parts[i]);
@@ -259,11 +259,11 @@ void GroupedParts<State>::add(Parts parts, std::size_t first) {
 
 template <class State>
 void GroupedParts<State>::append(const State& group) {
-    State(parameters_).merge(group);  // it refuses other parameters
+    State(parameters_).merge(group);  // it rejects other parameters
     set_columns(columns_of(group));
     grow_to(size() + 1);
-    besides_.resize(size());
-    besides_.back() = std::make_unique<State>(group);
+    overflow_.resize(size());
+    overflow_.back() = std::make_unique<State>(group);
 }
 
 }  // namespace calibrant

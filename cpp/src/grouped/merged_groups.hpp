@@ -13,7 +13,7 @@
 #include "calibrant/runtime/parallel.hpp"
 #include "grouped/group_cells.hpp"
 #include "grouped/grouped_parts.hpp"
-#include "grouped/waiting_rows.hpp"
+#include "grouped/row_buffer.hpp"
 
 namespace calibrant {
 
@@ -21,16 +21,16 @@ template <class State>
 void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std::size_t>& places,
                                 Poll poll) {
     if (places.size() != other.size()) throw std::invalid_argument("one place for each group");
-    State(parameters_).merge(other.parameters_);  // it refuses other parameters
+    State(parameters_).merge(other.parameters_);  // it rejects other parameters
     std::size_t groups = 0;
     for (const std::size_t place : places) groups = std::max(groups, place + 1);  // npos + 1 is 0
-    // All that may be refused, be interrupted or find no memory comes first, and aside.
+    // All that may be rejected, be interrupted or find no memory comes first, and aside.
     std::vector<Merged> merged = merged_aside(other, places, poll);
     std::vector<bool> is_done(places.size());
     set_columns(other.columns_);
     if (other.per_group_ != 0) make_cells();
-    if (!merged.empty()) besides_.resize(std::max(groups, besides_.size()));
-    make_room_for_waiting(other, places);
+    if (!merged.empty()) overflow_.resize(std::max(groups, overflow_.size()));
+    make_room_for_buffered(other, places);
     grow_to(groups);
     for (Merged& one : merged) {
         take(one);
@@ -39,7 +39,7 @@ void GroupedParts<State>::merge(const GroupedParts& other, const std::vector<std
     for (std::size_t i = 0; i < places.size(); ++i) {
         if (places[i] == npos || is_done[i]) continue;
         if (other.per_group_ != 0) add_cells(other, i, places[i]);
-        if (other.has_waiting(i)) waiting_[places[i]].add(other.waiting_[i]);
+        if (other.has_buffered(i)) buffered_[places[i]].add(other.buffered_[i]);
     }
 }
 
@@ -52,9 +52,9 @@ auto GroupedParts<State>::merged_aside(const GroupedParts& other,
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::size_t to = places[i];
         if (to == npos) continue;
-        check_waiting(other, i, to);
+        check_buffered(other, i, to);
         const bool of_all = is_too_much(other, i, to);
-        if (of_all || other.besides(i) != nullptr) merged.push_back({i, to, of_all, nullptr});
+        if (of_all || other.overflow(i) != nullptr) merged.push_back({i, to, of_all, nullptr});
     }
     (void)for_each_chunk(merged.size(), chunk, workers_for(merged.size(), 4 * chunk), poll,
                          [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -69,8 +69,8 @@ auto GroupedParts<State>::merged_aside(const GroupedParts& other,
 template <class State>
 bool GroupedParts<State>::is_too_much(const GroupedParts& other, std::size_t from,
                                       std::size_t to) const {
-    if constexpr (rows_wait<State>) {
-        return waiting(to).size() + other.waiting(from).size() > most_waiting<State>;
+    if constexpr (buffers_rows<State>) {
+        return buffered(to).size() + other.buffered(from).size() > most_buffered<State>;
     } else {
         const std::uint64_t mine = to < size() ? rows_in_cells(to) : 0;
         return mine + other.rows_in_cells(from) >= most_cell_rows;
@@ -81,9 +81,9 @@ template <class State>
 State GroupedParts<State>::sum_of(const GroupedParts& other, const Merged& groups) const {
     State sum = parameters_;
     if (groups.of_all) {
-        if constexpr (rows_wait<State>) {
-            WaitingRows rows = waiting(groups.to);
-            rows.add(other.waiting(groups.from));
+        if constexpr (buffers_rows<State>) {
+            RowBuffer rows = buffered(groups.to);
+            rows.add(other.buffered(groups.from));
             rows.add_to(sum);
         } else {
             if (groups.to < size()) sum.merge(group(groups.to));
@@ -91,28 +91,28 @@ State GroupedParts<State>::sum_of(const GroupedParts& other, const Merged& group
             return sum;
         }
     }
-    if (const State* const mine = besides(groups.to)) sum.merge(*mine);
-    if (const State* const theirs = other.besides(groups.from)) sum.merge(*theirs);
+    if (const State* const mine = overflow(groups.to)) sum.merge(*mine);
+    if (const State* const theirs = other.overflow(groups.from)) sum.merge(*theirs);
     return sum;
 }
 
 template <class State>
-void GroupedParts<State>::make_room_for_waiting(const GroupedParts& other,
-                                                const std::vector<std::size_t>& places) {
+void GroupedParts<State>::make_room_for_buffered(const GroupedParts& other,
+                                                 const std::vector<std::size_t>& places) {
     for (std::size_t i = 0; i < places.size(); ++i) {
-        if (places[i] == npos || !other.has_waiting(i)) continue;
-        if (waiting_.size() <= places[i]) waiting_.resize(places[i] + 1);
-        waiting_[places[i]].make_room(other.waiting_[i]);
+        if (places[i] == npos || !other.has_buffered(i)) continue;
+        if (buffered_.size() <= places[i]) buffered_.resize(places[i] + 1);
+        buffered_[places[i]].make_room(other.buffered_[i]);
     }
 }
 
 template <class State>
 void GroupedParts<State>::take(Merged& merged) noexcept {
-    besides_[merged.to] = std::move(merged.sum);
+    overflow_[merged.to] = std::move(merged.sum);
     if (!merged.of_all) return;
     omitted_[merged.to] = 0;
     std::fill_n(cells_.data() + merged.to * per_group_, per_group_, CellWords{});
-    if constexpr (rows_wait<State>) waiting_[merged.to] = {};
+    if constexpr (buffers_rows<State>) buffered_[merged.to] = {};
 }
 
 template <class State>
@@ -127,7 +127,7 @@ void GroupedParts<State>::add_cells(const GroupedParts& other, std::size_t from,
 }
 
 template <class State>
-bool GroupedParts<State>::fit(const WaitingRows& rows, const State* state) {
+bool GroupedParts<State>::fit(const RowBuffer& rows, const State* state) {
     if (rows.empty() || state == nullptr) return true;
     if constexpr (requires { state->columns(); }) return state->columns() <= 1;
     if constexpr (requires { state->scores_per_event(); }) {
@@ -137,21 +137,21 @@ bool GroupedParts<State>::fit(const WaitingRows& rows, const State* state) {
 }
 
 template <class State>
-State GroupedParts<State>::of_rows(const WaitingRows& rows) const {
+State GroupedParts<State>::of_rows(const RowBuffer& rows) const {
     State state = parameters_;
     rows.add_to(state);
     return state;
 }
 
 template <class State>
-void GroupedParts<State>::check_waiting(const GroupedParts& other, std::size_t from,
-                                        std::size_t to) const {
-    if constexpr (rows_wait<State>) {
+void GroupedParts<State>::check_buffered(const GroupedParts& other, std::size_t from,
+                                         std::size_t to) const {
+    if constexpr (buffers_rows<State>) {
         // Merging says why they do not fit.
-        const State* const mine = besides(to);
-        const State* const theirs = other.besides(from);
-        if (!fit(other.waiting(from), mine)) State(*mine).merge(of_rows(other.waiting(from)));
-        if (!fit(waiting(to), theirs)) of_rows(waiting(to)).merge(*theirs);
+        const State* const mine = overflow(to);
+        const State* const theirs = other.overflow(from);
+        if (!fit(other.buffered(from), mine)) State(*mine).merge(of_rows(other.buffered(from)));
+        if (!fit(buffered(to), theirs)) of_rows(buffered(to)).merge(*theirs);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "intervals/box_counter.hpp"
-#include "intervals/far_flung_widths.hpp"
+#include "intervals/multipass_widths.hpp"
 
 namespace calibrant {
 namespace {
@@ -15,13 +15,13 @@ namespace {
 constexpr std::uint64_t boxes_in_hand = std::uint64_t{1} << 16;
 constexpr std::int64_t key_limit = std::int64_t{1} << 51;
 
-[[noreturn]] void refuse_boxes(std::uint64_t max_boxes, double bandwidth) {
+[[noreturn]] void reject_boxes(std::uint64_t max_boxes, double bandwidth) {
     throw TooManyBoxes("the widths fall into more than max_boxes=" + std::to_string(max_boxes) +
                        " boxes of 1/16 of the bandwidth " + number_text(bandwidth) +
                        "; pass a larger max_boxes (152 bytes each) or bandwidth");
 }
 
-[[noreturn]] void refuse_width(const IntervalBlock& block, std::size_t level, std::size_t row,
+[[noreturn]] void reject_width(const IntervalBlock& block, std::size_t level, std::size_t row,
                                double bandwidth) {
     for (std::size_t i = 0; i < block.n(); ++i) {
         const double width = block.width(level)[i];
@@ -81,14 +81,14 @@ public:
             const double* const width = block.width(level);
             BoxCounter& counter = counters_[level];
             if (!counter.add(width, block.excess(level), block.n())) {
-                refuse_width(block, level, row, bandwidth_);
+                reject_width(block, level, row, bandwidth_);
             }
             auto& [cells, least, most] = levels_[level];
             kernels().boxes->extremes(width, block.n(), &least, &most);
             if (counter.rows() + block_rows > BoxCounter::most_rows) counter.flush_into(cells);
             boxes += std::max<std::uint64_t>(counter.size(), cells.size());
         }
-        if (boxes > max_boxes_) refuse_boxes(max_boxes_, bandwidth_);
+        if (boxes > max_boxes_) reject_boxes(max_boxes_, bandwidth_);
     }
 
     void finish_into(CoverageHsic& total) {
@@ -143,7 +143,7 @@ void CoverageHsic::merge(const CoverageHsic& other) {
                                     std::to_string(n_levels()));
     }
     if (other.n_ > 0 && n_ == 0) {
-        if (other.n_boxes() > max_boxes_) refuse_boxes(max_boxes_, bandwidths_.width);
+        if (other.n_boxes() > max_boxes_) reject_boxes(max_boxes_, bandwidths_.width);
         levels_ = other.levels_;
     } else if (other.n_ > 0) {
         std::uint64_t boxes = n_boxes();
@@ -152,7 +152,7 @@ void CoverageHsic::merge(const CoverageHsic& other) {
                 boxes += levels_[level].cells.contains(key) ? 0U : 1U;
             }
         }
-        if (boxes > max_boxes_) refuse_boxes(max_boxes_, bandwidths_.width);
+        if (boxes > max_boxes_) reject_boxes(max_boxes_, bandwidths_.width);
         for (std::size_t level = 0; level < n_levels(); ++level) {
             Level& mine = levels_[level];
             const Level& theirs = other.levels_[level];
@@ -218,33 +218,33 @@ CoverageHsic CoverageHsic::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
     const double width = in.f64(), coverage = in.f64();
     const std::uint64_t max_boxes = in.u64();
-    const auto refuse_state = [](const char* what) {
+    const auto reject_state = [](const char* what) {
         throw CorruptState(std::string("malformed state: ") + what);
     };
     for (const double h : {width, coverage}) {
-        if (!(h >= 1e-150 && h <= 1e150)) refuse_state("bandwidths out of range");
+        if (!(h >= 1e-150 && h <= 1e150)) reject_state("bandwidths out of range");
     }
     CoverageHsic result({width, coverage}, max_boxes);
     result.n_ = in.u64();
     result.omitted_ = in.u64();
     const std::size_t n_levels = in.count(24);
-    if ((n_levels == 0) != (result.n_ == 0)) refuse_state("levels without rows, or none with rows");
+    if ((n_levels == 0) != (result.n_ == 0)) reject_state("levels without rows, or none with rows");
     constexpr std::size_t cell_bytes = 16 + 16 * BoxCell::n_powers;
     for (std::size_t i = 0; i < n_levels; ++i) {
         Level& level = result.levels_.emplace_back();
         level.least = in.f64();
         level.most = in.f64();
         const bool ordered = level.least >= 0.0 && level.least <= level.most;
-        if (!ordered || std::isinf(level.most)) refuse_state("widths out of order");
+        if (!ordered || std::isinf(level.most)) reject_state("widths out of order");
         std::uint64_t rows = 0;
         std::int64_t before = -1;
         for (std::size_t left = in.count(cell_bytes); left > 0; --left) {
             const std::int64_t key = in.i64();
-            if (key <= before || key >= key_limit) refuse_state("boxes out of order");
+            if (key <= before || key >= key_limit) reject_state("boxes out of order");
             before = key;
             BoxCell cell;
             cell.count = in.u64();
-            if (cell.count == 0 || cell.count > result.n_ - rows) refuse_state("counts disagree");
+            if (cell.count == 0 || cell.count > result.n_ - rows) reject_state("counts disagree");
             rows += cell.count;
             for (std::size_t k = 0; k < BoxCell::n_powers; ++k) {
                 const std::uint64_t low = in.u64();
@@ -254,15 +254,15 @@ CoverageHsic CoverageHsic::from_bytes(std::string_view bytes) {
                 const Int128 most = static_cast<Int128>(cell.count) << (k < 2 ? 62 : 40);
                 const Int128 slack = most >> 32;
                 if (cell.powers[k] > most + slack || cell.powers[k] < -most - slack) {
-                    refuse_state("moments disagree with counts");
+                    reject_state("moments disagree with counts");
                 }
             }
             level.cells.emplace_hint(level.cells.end(), key, cell);
         }
-        if (rows != result.n_) refuse_state("counts disagree");
+        if (rows != result.n_) reject_state("counts disagree");
     }
     in.finish();
-    if (result.n_boxes() > max_boxes) refuse_state("more boxes than it may have");
+    if (result.n_boxes() > max_boxes) reject_state("more boxes than it may have");
     return result;
 }
 
@@ -275,7 +275,7 @@ CoverageHsicValues coverage_hsic(const IntervalRows& rows, HsicBandwidths bandwi
     } catch (const TooManyBoxes&) {
         CoverageHsicValues result{{}, 0, 0};
         for (std::size_t level = 0; level < rows.n_levels(); ++level) {
-            const FarFlungWidths widths(rows, level, poll);
+            const MultipassWidths widths(rows, level, poll);
             result.n = widths.count();
             require_rows(result.n, estimator);
             BoxFormer former(widths.uncovered(), widths.covered(),

@@ -8,9 +8,9 @@
 
 #include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/partition/group_desks.hpp"
+#include "calibrant/partition/partition_workers.hpp"
 #include "calibrant/rows/check.hpp"
-#include "partition/intervals_by_group.hpp"
+#include "partition/partitioned_intervals.hpp"
 
 namespace calibrant {
 
@@ -180,7 +180,7 @@ void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll
                            return team[worker].add(begin, end);
                        });
     if (failed != npos) {
-        refuse_intervals(rows, failed, std::min(rows.size(), failed + chunk), rows_before);
+        reject_intervals(rows, failed, std::min(rows.size(), failed + chunk), rows_before);
     }
     for (IntervalsWorker& worker : team) merge(worker.take());
 }
@@ -188,40 +188,40 @@ void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll
 PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
                                         const GroupCodes& groups, Poll poll) {
     empty.require_levels(rows);
-    const IntervalsByGroup source(rows, groups, poll);
+    const PartitionedIntervals source(rows, groups, poll);
     // Rows that are in no group, too; throws at the first bad one.
     const auto check_all = [&] {
         for_each_block(rows, workers_of(rows), 0, poll,
                        [](std::size_t, std::size_t, const IntervalBlock&) {});
     };
     if (source.together().rows() < rows.size()) check_all();
-    const auto refuse = [&] {
+    const auto reject = [&] {
         check_all();
-        refuse_intervals(rows, 0, 0, 0);  // it has been mended meanwhile
+        reject_intervals(rows, 0, 0, 0);  // it has been mended meanwhile
     };
-    const auto of_memory = [](const IntervalsByGroup::Memory& memory) -> const IntervalRows& {
+    const auto of_memory = [](const PartitionedIntervals::Scratch& memory) -> const IntervalRows& {
         return memory.rows();
     };
-    const auto by_all_threads = [&](const IntervalRows& of_near, const GroupStarts& starts) {
+    const auto by_all_threads = [&](const IntervalRows& of_partition, const GroupStarts& starts) {
         return parts_by_workers<IntervalsWorker>(
-            empty, of_near, starts, chunk_rows(rows), [&](std::size_t, std::size_t) { refuse(); },
-            poll);
+            empty, of_partition, starts, chunk_rows(rows),
+            [&](std::size_t, std::size_t) { reject(); }, poll);
     };
-    return parts_by_desks<IntervalsWorker>(empty, source, of_memory,
-                                           chunks_per_worker * chunk_rows(rows), by_all_threads,
-                                           refuse, poll);
+    return update_partitions<IntervalsWorker>(empty, source, of_memory,
+                                              chunks_per_worker * chunk_rows(rows), by_all_threads,
+                                              reject, poll);
 }
 
 void Intervals::merge(const Intervals& other) {
-    const auto refuse_merge = [](const std::string& what) {
+    const auto reject_merge = [](const std::string& what) {
         throw std::invalid_argument("cannot merge Intervals of other " + what +
                                     ": both need the same");
     };
-    if (confidence_levels_ != other.confidence_levels_) refuse_merge("confidence levels");
-    if (width_edges_ != other.width_edges_) refuse_merge("width edges");
+    if (confidence_levels_ != other.confidence_levels_) reject_merge("confidence levels");
+    if (width_edges_ != other.width_edges_) reject_merge("width edges");
     if (other.levels_.empty()) return;
     if (levels_.empty()) set_levels(other.levels_.size());
-    if (levels_.size() != other.levels_.size()) refuse_merge("numbers of levels");
+    if (levels_.size() != other.levels_.size()) reject_merge("numbers of levels");
     Intervals merged = *this;
     merged.n_ = checked_add(n_, other.n_);
     merged.omitted_ = checked_add(omitted_, other.omitted_);

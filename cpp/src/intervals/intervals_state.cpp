@@ -26,7 +26,7 @@ bool is_range(double least, double largest, bool seen) {
     return canonical && std::isfinite(least) && std::isfinite(largest) && least <= largest;
 }
 
-[[noreturn]] void refuse_state() {
+[[noreturn]] void reject_state() {
     throw CorruptState("malformed state: counts and sums of the intervals disagree");
 }
 
@@ -64,14 +64,14 @@ void Intervals::read_level(Reader& in, Level& level) const {
     level.largest_width = in.f64();
     const ExactSum zero;
     for (const ExactSum* sum : {&level.below, &level.above, &level.width, &level.excess}) {
-        if (!at_most(zero, *sum) || (!seen && !sum->is_zero())) refuse_state();
+        if (!at_most(zero, *sum) || (!seen && !sum->is_zero())) reject_state();
     }
     ExactSum outside = level.below;
     outside.merge(level.above);
     if (!at_most(outside, weight_) || outside.is_zero() != level.excess.is_zero() ||
         !is_range(level.least_width, level.largest_width, seen) ||
         (seen && level.least_width < 0.0)) {
-        refuse_state();
+        reject_state();
     }
     if (width_edges_.empty()) return;
     ExactSum weight, covered;
@@ -85,11 +85,11 @@ void Intervals::read_level(Reader& in, Level& level) const {
                           !std::signbit(stratum.least) && !std::signbit(stratum.largest) &&
                           stratum.least >= level.least_width &&
                           stratum.largest <= level.largest_width;
-        if (!fits) refuse_state();
+        if (!fits) reject_state();
     }
     covered.merge(outside);
     for (const ExactSum* sum : {&weight, &covered}) {
-        if (!at_most(*sum, weight_) || !at_most(weight_, *sum)) refuse_state();
+        if (!at_most(*sum, weight_) || !at_most(weight_, *sum)) reject_state();
     }
 }
 
@@ -108,12 +108,12 @@ Intervals Intervals::from_bytes(std::string_view bytes) {
     const bool has_y = result.least_y_ != INFINITY;
     if (!at_most(ExactSum(), result.weight_) || (seen && result.n_ == 0) ||
         !is_range(result.least_y_, result.largest_y_, has_y) || (has_y && !seen)) {
-        refuse_state();
+        reject_state();
     }
     const std::size_t n_levels = in.count(1);
     const bool is_known = !result.confidence_levels_.empty();
-    if (is_known ? n_levels != result.levels_.size() : n_levels > most_levels) refuse_state();
-    if (n_levels == 0 && (result.n_ > 0 || result.omitted_ > 0)) refuse_state();
+    if (is_known ? n_levels != result.levels_.size() : n_levels > most_levels) reject_state();
+    if (n_levels == 0 && (result.n_ > 0 || result.omitted_ > 0)) reject_state();
     result.set_levels(n_levels);
     for (Level& level : result.levels_) result.read_level(in, level);
     in.finish();

@@ -115,7 +115,7 @@ void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll
                            return team[worker].add(begin, end);
                        });
     if (failed != npos) {
-        refuse_sets(rows, failed, std::min(rows.size, failed + chunk), rows_before);
+        reject_sets(rows, failed, std::min(rows.size, failed + chunk), rows_before);
     }
     PredictionSets batch = empty();
     for (PredictionSetsWorker& worker : team) batch.merge(worker.take());
@@ -124,10 +124,10 @@ void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll
 
 PartsOfGroups<PredictionSets> parts_by_group(const PredictionSets& empty, const SetRows& rows,
                                              const GroupStarts& starts, Poll poll) {
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_sets(rows, begin, end, 0);
+    const auto reject = [&](std::size_t begin, std::size_t end) {
+        reject_sets(rows, begin, end, 0);
     };
-    return parts_by_workers<PredictionSetsWorker>(empty, rows, starts, chunk_rows(rows), refuse,
+    return parts_by_workers<PredictionSetsWorker>(empty, rows, starts, chunk_rows(rows), reject,
                                                   poll);
 }
 

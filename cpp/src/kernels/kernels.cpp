@@ -4,26 +4,26 @@
 #include "calibrant/kernels/kernels.hpp"
 
 #include "kernels/loops/box_loops.hpp"
-#include "kernels/loops/class_kernels.hpp"
-#include "kernels/loops/convolution_kernel.hpp"
+#include "kernels/loops/class_loops.hpp"
+#include "kernels/loops/convolution_loops.hpp"
 #include "kernels/loops/dependence_loops.hpp"
 #include "kernels/loops/distance_loops.hpp"
 #include "kernels/loops/ensemble_loops.hpp"
 #include "kernels/loops/ensemble_score_loops.hpp"
-#include "kernels/loops/event_kernels.hpp"
+#include "kernels/loops/event_loops.hpp"
 #include "kernels/loops/group_cell_loops.hpp"
-#include "kernels/loops/interval_kernels.hpp"
+#include "kernels/loops/interval_loops.hpp"
 #include "kernels/loops/kernel_parts.hpp"
 #include "kernels/loops/mmd_loops.hpp"
-#include "kernels/loops/plain_sum_kernels.hpp"
-#include "kernels/loops/power_kernels.hpp"
+#include "kernels/loops/plain_sum_loops.hpp"
+#include "kernels/loops/power_loops.hpp"
 #include "kernels/loops/rank_loops.hpp"
-#include "kernels/loops/score_cell_kernels.hpp"
-#include "kernels/loops/score_kernels.hpp"
-#include "kernels/loops/scorecard_kernels.hpp"
-#include "kernels/loops/smooth_kernel.hpp"
-#include "kernels/loops/spiegelhalter_kernels.hpp"
-#include "kernels/loops/sum_kernels.hpp"
+#include "kernels/loops/score_cell_loops.hpp"
+#include "kernels/loops/score_loops.hpp"
+#include "kernels/loops/scorecard_loops.hpp"
+#include "kernels/loops/smooth_loops.hpp"
+#include "kernels/loops/spiegelhalter_loops.hpp"
+#include "kernels/loops/sum_loops.hpp"
 
 namespace calibrant {
 namespace {
@@ -37,8 +37,9 @@ using namespace detail;
 // reach from 2^-56 to 1; of a multiple of 2^-58 below 2^5, they are multiples of 2^-116; and the
 // powers are 1 or more, and below 2^19.
 template <bool squared>
-[[gnu::always_inline]] inline void risk_loops(const double* q, std::size_t n, const Ahead& ahead,
-                                              RiskBlock* sums, RiskSquares* squares) {
+[[gnu::always_inline]] inline void risk_loops(const double* q, std::size_t n,
+                                              const PrefetchHint& ahead, RiskBlock* sums,
+                                              RiskSquares* squares) {
     alignas(64) double x[block_rows], a[block_rows], b[block_rows], c[block_rows];
     const Power m = make_power(-2.0 / 3.0);
 
@@ -115,11 +116,11 @@ template <bool squared>
     }
 }
 
-void risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums) {
+void risk(const double* q, std::size_t n, const PrefetchHint& ahead, RiskBlock* sums) {
     risk_loops<false>(q, n, ahead, sums, nullptr);
 }
 
-void scorecard_risk(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums,
+void scorecard_risk(const double* q, std::size_t n, const PrefetchHint& ahead, RiskBlock* sums,
                     RiskSquares* squares) {
     risk_loops<true>(q, n, ahead, sums, squares);
 }

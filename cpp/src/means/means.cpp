@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/workers.hpp"
 #include "means/risk_sums.hpp"
@@ -99,7 +99,7 @@ void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll p
     update_by_workers<RiskProfileWorker>(*this, events, events, rows_before, poll);
 }
 
-PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty, const RowsByGroup& rows,
+PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty, const PartitionedEvents& rows,
                                           Poll poll) {
     return parts_by_workers<RiskProfileWorker>(empty, rows, poll,
                                                [](const Events& events) { return events; });
@@ -358,7 +358,7 @@ private:
 }  // namespace
 
 double geometric_deviation(const Events& events, double q_lim, Poll poll) {
-    const RiskProfile nothing({}, q_lim);  // refuses a bad one
+    const RiskProfile nothing({}, q_lim);  // rejects a bad one
     LogSums sums;
     update_by_workers<LogSumsWorker>(sums, LogSumsWorker::Rows{events, nothing.q_lim()}, events, 0,
                                      poll);

@@ -42,7 +42,7 @@ RiskSums::RiskSums(const RiskProfile& parameters)
       any_infinite_(std::ranges::any_of(profile_.powers_, [](double m) { return std::isinf(m); })) {
 }
 
-void RiskSums::add_waiting_to(RiskProfile& profile) const {
+void RiskSums::add_buffered_to(RiskProfile& profile) const {
     profile.weight_.add(static_cast<Int128>(unweighted_), 0);
     for (std::size_t i = 0; i < profile.powers_.size(); ++i) {
         const double m = profile.powers_[i];
@@ -54,19 +54,20 @@ void RiskSums::add_waiting_to(RiskProfile& profile) const {
 
 RiskProfile RiskSums::profile() const {
     RiskProfile result = profile_;
-    add_waiting_to(result);
+    add_buffered_to(result);
     return result;
 }
 
 void RiskSums::move_to(RiskProfile& empty) {
-    add_waiting_to(profile_);
+    add_buffered_to(profile_);
     std::swap(profile_, empty);
     unweighted_ = 0;
     q_ = {};
     log_ = robust_ = {};
 }
 
-void RiskAdder::add(RiskSums& sums, double* q, double* weight, std::size_t n, const Ahead& ahead) {
+void RiskAdder::add(RiskSums& sums, double* q, double* weight, std::size_t n,
+                    const PrefetchHint& ahead) {
     sums.profile_.n_ += n;
     if (weight == nullptr) {
         add_unweighted(sums, q, n, ahead);
@@ -75,7 +76,8 @@ void RiskAdder::add(RiskSums& sums, double* q, double* weight, std::size_t n, co
     }
 }
 
-void RiskAdder::add_unweighted(RiskSums& sums, const double* q, std::size_t n, const Ahead& ahead) {
+void RiskAdder::add_unweighted(RiskSums& sums, const double* q, std::size_t n,
+                               const PrefetchHint& ahead) {
     RiskProfile& profile = sums.profile_;
     sums.unweighted_ += n;
     std::size_t irregular = n;  // rows that the kernels below do not take

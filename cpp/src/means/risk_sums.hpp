@@ -24,7 +24,7 @@ public:
 private:
     friend class RiskAdder;
 
-    void add_waiting_to(RiskProfile& profile) const;
+    void add_buffered_to(RiskProfile& profile) const;
 
     RiskProfile profile_;
     bool any_named_;
@@ -41,10 +41,11 @@ class RiskAdder {
 public:
     // n <= block_rows; q already clipped. weight is null where there are none. Rows without
     // weight are counted and otherwise as good as absent; q and weight are overwritten.
-    void add(RiskSums& sums, double* q, double* weight, std::size_t n, const Ahead& ahead = {});
+    void add(RiskSums& sums, double* q, double* weight, std::size_t n,
+             const PrefetchHint& ahead = {});
 
 private:
-    void add_unweighted(RiskSums& sums, const double* q, std::size_t n, const Ahead& ahead);
+    void add_unweighted(RiskSums& sums, const double* q, std::size_t n, const PrefetchHint& ahead);
     void add_weighted(RiskSums& sums, const double* q, const double* weight, std::size_t n);
     void add_terms(RiskProfile& profile, std::size_t index, const double* q, std::size_t n,
                    const double* weight = nullptr);

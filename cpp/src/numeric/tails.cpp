@@ -281,7 +281,7 @@ void evaluate(double (*function)(double), const Column& x, double* out, Poll pol
                                         });
     if (failed == npos) return;
     while (!std::isnan(out[failed])) ++failed;  // the chunk was left at its first NaN
-    refuse_missing("x", {failed, std::nullopt, 0, false});
+    reject_missing("x", {failed, std::nullopt, 0, false});
 }
 
 }  // namespace calibrant

@@ -60,7 +60,7 @@ LargeArray<GroupedScores::RankedRow> GroupedScores::read(const ScoredRows& rows,
             return true;
         });
     if (failed != npos) {
-        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
+        reject_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
     }
     FoundRows total;
     for (const FoundRows& found : of_worker) total.merge(found);

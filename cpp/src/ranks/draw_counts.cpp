@@ -329,7 +329,7 @@ void count_draws(const DrawRows& rows, std::uint64_t pairs_before, Poll poll, Vi
                            return true;
                        });
     if (failed != npos) {
-        refuse_draws(rows, failed, std::min(rows.size(), failed + pairs), pairs_before);
+        reject_draws(rows, failed, std::min(rows.size(), failed + pairs), pairs_before);
     }
 }
 

@@ -5,13 +5,13 @@
 
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/ordering/sorted_scores.hpp"
-#include "ordering/score_pairs.hpp"
+#include "ordering/concordance.hpp"
 #include "roc/roc_parts.hpp"
 
 namespace calibrant {
 namespace {
 
-void require_pairs(const ScorePairs& pairs) {
+void require_pairs(const Concordance& pairs) {
     calibrant::require_pairs(pairs.n, pairs.hits != 0, pairs.misses != 0);
 }
 
@@ -69,7 +69,7 @@ private:
 // DeLong's two sums of squares, over ascending scores.
 class DeLong {
 public:
-    explicit DeLong(const ScorePairs& pairs)
+    explicit DeLong(const Concordance& pairs)
         : pairs_(pairs),
           hits_(wide(pairs.hits)),
           misses_(wide(pairs.misses)),
@@ -103,7 +103,7 @@ public:
     }
 
 private:
-    const ScorePairs& pairs_;
+    const Concordance& pairs_;
     DoubleDouble hits_, misses_, area_, per_hit_, per_miss_, of_hits_, of_misses_;
     UInt128 hits_below_ = 0, misses_below_ = 0;
 };
@@ -111,21 +111,22 @@ private:
 }  // namespace
 
 RocArea roc_auc(const ScoredRows& rows, Poll poll) {
-    const ScorePairs pairs = count_pairs(rows, poll);
+    const Concordance pairs = count_concordant(rows, poll);
     require_pairs(pairs);
     return {pairs.area(), std::ldexp(wide(pairs.hits).high, pairs.unit_exponent)};
 }
 
 RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
     const SortedScores scores(rows, poll);
-    const ScorePairs pairs = count_pairs(scores, poll);
+    const Concordance pairs = count_concordant(scores, poll);
     require_pairs(pairs);
     Predicted total;
-    DoubleDouble twice_won;
+    DoubleDouble doubled_concordant;
     std::size_t distinct = 0;
     scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128) {
         const PredictedRows rows_here(score, weight);
-        twice_won = twice_won + rows_here.hits * (twice(total.misses) + rows_here.misses);
+        doubled_concordant =
+            doubled_concordant + rows_here.hits * (twice(total.misses) + rows_here.misses);
         total.add(rows_here);
         ++distinct;
     });
@@ -153,7 +154,7 @@ RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
     curve.area = pairs.area();
     curve.standard_error = variance.standard_error();
     curve.predicted_area =
-        total.defined() ? (twice_won / twice(total.hits * total.misses)).high : no_area;
+        total.defined() ? (doubled_concordant / twice(total.hits * total.misses)).high : no_area;
     curve.n = scores.count();
     curve.omitted = scores.omitted();
     thin(curve, max_points);

@@ -23,43 +23,43 @@ std::string place_text(const Row& where) {
     return text;
 }
 
-void refuse(std::string_view argument, std::string_view requirement, std::string_view found,
+void reject(std::string_view argument, std::string_view requirement, std::string_view found,
             const Row& where) {
     throw InvalidInput(
         join(argument, " must ", requirement, ", found ", found, " at ", place_text(where)));
 }
 
-void refuse_missing(std::string_view argument, const Row& where, std::string_view what) {
+void reject_missing(std::string_view argument, const Row& where, std::string_view what) {
     const std::string_view remedy =
         where.may_be_omitted ? "; pass nan_policy=\"omit\" to drop and count such rows" : "";
     throw InvalidInput(
         join(argument, " has a missing value (", what, ") at ", place_text(where), remedy));
 }
 
-void refuse_probability(std::string_view argument, double value, const Row& where, Dtype dtype) {
-    if (std::isnan(value)) refuse_missing(argument, where);
-    refuse(argument, "lie in [0, 1]", number_text(value, dtype), where);
+void reject_probability(std::string_view argument, double value, const Row& where, Dtype dtype) {
+    if (std::isnan(value)) reject_missing(argument, where);
+    reject(argument, "lie in [0, 1]", number_text(value, dtype), where);
 }
 
-void refuse_weight(std::string_view argument, double value, const Row& where, Dtype dtype) {
-    if (std::isnan(value)) refuse_missing(argument, where);
-    refuse(argument, "be finite and not negative", number_text(value, dtype), where);
+void reject_weight(std::string_view argument, double value, const Row& where, Dtype dtype) {
+    if (std::isnan(value)) reject_missing(argument, where);
+    reject(argument, "be finite and not negative", number_text(value, dtype), where);
 }
 
-void refuse_not_finite(std::string_view argument, double value, const Row& where, Dtype dtype) {
-    if (std::isnan(value)) refuse_missing(argument, where);
-    refuse(argument, "be finite", number_text(value, dtype), where);
+void reject_not_finite(std::string_view argument, double value, const Row& where, Dtype dtype) {
+    if (std::isnan(value)) reject_missing(argument, where);
+    reject(argument, "be finite", number_text(value, dtype), where);
 }
 
-void refuse_label(std::string_view argument, const Column& labels, const Row& where,
+void reject_label(std::string_view argument, const Column& labels, const Row& where,
                   std::size_t n_classes) {
     const std::string found = value_text(labels, where.row);
-    if (found == "null") refuse_missing(argument, where, found);
-    if (found == "nan" || found == "-nan") refuse_missing(argument, where);
-    if (n_classes == 2) refuse(argument, "be 0 or 1", found, where);
+    if (found == "null") reject_missing(argument, where, found);
+    if (found == "nan" || found == "-nan") reject_missing(argument, where);
+    if (n_classes == 2) reject(argument, "be 0 or 1", found, where);
     if (n_classes > 2)
-        refuse(argument, "be an integer from 0 to " + std::to_string(n_classes - 1), found, where);
-    refuse(argument, "be 0", found, where);
+        reject(argument, "be an integer from 0 to " + std::to_string(n_classes - 1), found, where);
+    reject(argument, "be 0", found, where);
 }
 
 void require_same_columns(std::uint64_t so_far, std::uint64_t now) {

@@ -19,7 +19,7 @@ std::string dimension_text(const DrawRows& rows, std::size_t d) {
     return rows.n_dims > 1 ? ", dimension " + std::to_string(d) : "";
 }
 
-void refuse_missing_value(const DrawRows& rows, const std::string& argument,
+void reject_missing_value(const DrawRows& rows, const std::string& argument,
                           const std::string& where) {
     const char* const what = rows.draws.validity != nullptr ? "null or NaN" : "NaN";
     const char* const remedy =
@@ -62,7 +62,7 @@ Column DrawRows::draws_of(std::size_t pair, std::size_t dimension) const {
     return column;
 }
 
-void refuse_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
+void reject_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
                   std::uint64_t pairs_before) {
     std::vector<double> truth(rows.n_dims), draws(rows.n_draws());
     for (std::size_t pair = begin; pair < end; ++pair) {
@@ -72,14 +72,14 @@ void refuse_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
         load_row(rows.truth, pair, truth.data());
         for (std::size_t d = 0; d < rows.n_dims; ++d) {
             if (std::isnan(truth[d])) {
-                refuse_missing_value(rows, "truth", where + dimension_text(rows, d));
+                reject_missing_value(rows, "truth", where + dimension_text(rows, d));
             }
             load(rows.draws_of(pair, d), 0, rows.n_draws(), draws.data());
             const auto bad = std::find_if(draws.begin(), draws.end(),
                                           [](double value) { return std::isnan(value); });
             if (bad != draws.end()) {
                 const std::string draw = ", draw " + std::to_string(bad - draws.begin());
-                refuse_missing_value(rows, "draws", where + draw + dimension_text(rows, d));
+                reject_missing_value(rows, "draws", where + draw + dimension_text(rows, d));
             }
         }
     }

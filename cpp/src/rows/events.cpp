@@ -230,8 +230,8 @@ bool load_outcomes(const Events& events, std::size_t begin, std::size_t count,
     return true;
 }
 
-Ahead next_block(const Events& events, std::size_t begin) {
-    Ahead ahead;
+PrefetchHint next_block(const Events& events, std::size_t begin) {
+    PrefetchHint ahead;
     const std::size_t rows = std::min(block_rows, events.size() - begin);
     const Column* const columns[] = {&events.y_proba, events.y_true};
     for (int i = 0; i < 2; ++i) {
@@ -245,7 +245,7 @@ Ahead next_block(const Events& events, std::size_t begin) {
     return ahead;
 }
 
-void refuse_events(const Events& events, std::size_t begin, std::size_t end,
+void reject_events(const Events& events, std::size_t begin, std::size_t end,
                    std::uint64_t rows_before) {
     const Column& y_proba = events.whole != nullptr ? *events.whole : events.y_proba;
     std::vector<double> values(y_proba.width);
@@ -256,7 +256,7 @@ void refuse_events(const Events& events, std::size_t begin, std::size_t end,
         const bool label_may_miss = label == label_missing && events.omit_missing;
         if (!label_may_miss &&
             (label < 0 || static_cast<std::size_t>(label) >= events.n_classes())) {
-            refuse_label("y_true", *events.y_true, where, events.n_classes());
+            reject_label("y_true", *events.y_true, where, events.n_classes());
         }
         load_row(y_proba, row, values.data());
         for (std::size_t j = 0; j < values.size(); ++j) {
@@ -264,13 +264,13 @@ void refuse_events(const Events& events, std::size_t begin, std::size_t end,
             if (is_probability(p) || (std::isnan(p) && events.omit_missing)) continue;
             Row place = where;
             if (events.is_matrix) place.column = j;
-            refuse_probability(events.proba_name, p, place, y_proba.dtype);
+            reject_probability(events.proba_name, p, place, y_proba.dtype);
         }
         if (events.sample_weight == nullptr) continue;
         double weight = 0.0;
         load(*events.sample_weight, row, 1, &weight);
         if (is_weight(weight) || (std::isnan(weight) && events.omit_missing)) continue;
-        refuse_weight("sample_weight", weight, where, events.sample_weight->dtype);
+        reject_weight("sample_weight", weight, where, events.sample_weight->dtype);
     }
     // Another thread has mended the row since it was found bad.
     throw InvalidInput("the arrays changed while they were being read");

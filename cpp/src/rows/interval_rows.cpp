@@ -43,7 +43,7 @@ public:
         double weight = 0.0;
         load(*rows_.sample_weight, where_.row, 1, &weight);
         if (is_weight(weight)) return;
-        refuse_weight("sample_weight", weight, where_, rows_.sample_weight->dtype);
+        reject_weight("sample_weight", weight, where_, rows_.sample_weight->dtype);
     }
 
 private:
@@ -66,7 +66,7 @@ private:
     double finite(const std::string& name, const Column& column) const {
         double value = 0.0;
         load(column, where_.row, 1, &value);
-        if (!std::isfinite(value)) refuse_not_finite(name, value, where_, column.dtype);
+        if (!std::isfinite(value)) reject_not_finite(name, value, where_, column.dtype);
         return value;
     }
 
@@ -84,11 +84,11 @@ private:
         }
         if (upper < lower) std::swap(lower, upper);
         if (std::isinf(upper - lower)) {
-            refuse(bound_name(rows_, level, true), "be less than 1.8e308 above the lower bound",
+            reject(bound_name(rows_, level, true), "be less than 1.8e308 above the lower bound",
                    number_text(upper), where_);
         }
         if (rows_.y_true != nullptr && (std::isinf(y - lower) || std::isinf(y - upper))) {
-            refuse("y_true", "be less than 1.8e308 away from its interval", number_text(y), where_);
+            reject("y_true", "be less than 1.8e308 away from its interval", number_text(y), where_);
         }
     }
 
@@ -147,7 +147,7 @@ void IntervalBlock::drop_missing(const IntervalRows& rows) {
     n_ = kept;
 }
 
-void refuse_intervals(const IntervalRows& rows, std::size_t begin, std::size_t end,
+void reject_intervals(const IntervalRows& rows, std::size_t begin, std::size_t end,
                       std::uint64_t rows_before) {
     for (std::size_t row = begin; row < end; ++row) {
         RowChecker(rows, {row, std::nullopt, rows_before}).check();

@@ -55,7 +55,7 @@ void ClassRows::read_values(Poll poll) {
     events_.y_proba = side_by_side(values_.data(), whole_.size, width, Dtype::float64);
 }
 
-// A row is left out if a value in any of its columns is missing. A bad label stays: it is refused.
+// A row is left out if a value in any of its columns is missing. A bad label stays: it is rejected.
 void ClassRows::leave_out_rows(Poll poll) {
     const std::size_t n = whole_.size;
     labels_.resize(n);

@@ -142,7 +142,7 @@ void SetBlock::read_mask(const SetRows& rows, std::size_t row, std::int32_t labe
                              word_at(rows.masks, row, of_label / 64) >> (of_label % 64) & 1U);
 }
 
-void refuse_sets(const SetRows& rows, std::size_t begin, std::size_t end,
+void reject_sets(const SetRows& rows, std::size_t begin, std::size_t end,
                  std::uint64_t rows_before) {
     std::vector<std::int32_t> sorted;
     std::vector<double> values;
@@ -158,16 +158,16 @@ void refuse_sets(const SetRows& rows, std::size_t begin, std::size_t end,
         const bool beyond = classes > 0 && static_cast<std::size_t>(label) >= classes;
         if (label < 0 || (rows.y_true != nullptr && beyond)) {
             const std::size_t limit = classes > 0 ? classes : std::size_t{label_limit};
-            refuse_label("y_true", *rows.y_true, where, limit);
+            reject_label("y_true", *rows.y_true, where, limit);
         }
         if (!is_weight(weight)) {
-            refuse_weight("sample_weight", weight, where, rows.sample_weight->dtype);
+            reject_weight("sample_weight", weight, where, rows.sample_weight->dtype);
         }
         for (const Column& sets : rows.indicators) {
             values.resize(sets.width);
             load_row(sets, row, values.data());
             for (const double value : values) {
-                if (std::isnan(value) && !rows.omit_missing) refuse_missing("sets", where, "null");
+                if (std::isnan(value) && !rows.omit_missing) reject_missing("sets", where, "null");
             }
         }
         if (rows.form != SetForm::lists) continue;
@@ -175,7 +175,7 @@ void refuse_sets(const SetRows& rows, std::size_t begin, std::size_t end,
         const auto size = static_cast<std::size_t>(rows.offsets[row + 1] - rows.offsets[row]);
         const std::ptrdiff_t bad = bad_code(codes, size, sorted);
         if (bad < 0) continue;
-        refuse("sets", codes[bad] < 0 ? "hold class numbers from 0 on" : "hold no class twice",
+        reject("sets", codes[bad] < 0 ? "hold class numbers from 0 on" : "hold no class twice",
                std::to_string(codes[bad]), where);
     }
     throw InvalidInput("the arrays changed while they were being read");

@@ -18,7 +18,7 @@ void require_near(const PooledPoints& points, double bandwidth) {
         const double value = points.line()[i];
         if (std::fabs(value) / bandwidth < 0x1p48) continue;
         const bool of_x = i < points.n();
-        refuse(of_x ? "x" : "y", "lie within 2^48 bandwidths of 0", number_text(value),
+        reject(of_x ? "x" : "y", "lie within 2^48 bandwidths of 0", number_text(value),
                {of_x ? i : i - points.n()});
     }
 }

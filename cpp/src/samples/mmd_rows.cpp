@@ -64,7 +64,7 @@ public:
         }
         for (std::size_t t = 0; t < count; ++t) {
             out[t] /= static_cast<double>(scales_.size());
-            if (!std::isfinite(out[t])) refuse_overflow();
+            if (!std::isfinite(out[t])) reject_overflow();
         }
     }
 

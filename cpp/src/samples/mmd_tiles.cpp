@@ -14,11 +14,11 @@ void load_finite_row(const Column& column, std::size_t row, double* out, const c
     for (std::size_t k = 0; k < column.width; ++k) {
         if (std::isfinite(out[k])) continue;
         const std::optional<std::size_t> at = column.width == 1 ? std::nullopt : std::optional(k);
-        refuse_not_finite(name, out[k], {row, at, 0, false}, column.dtype);
+        reject_not_finite(name, out[k], {row, at, 0, false}, column.dtype);
     }
 }
 
-void refuse_overflow() {
+void reject_overflow() {
     throw InvalidInput("x and y are too large for the polynomial kernel: it overflows");
 }
 
@@ -103,7 +103,7 @@ void PanelSums::add(const double* values, std::size_t block, std::size_t n) {
 
 void MmdTotals::add(const PanelSums& sums, std::size_t panel, std::size_t n) {
     for (std::size_t lane = 0; lane < panel_points; ++lane) {
-        if (!std::isfinite(sums.x[lane] + sums.y[lane])) refuse_overflow();
+        if (!std::isfinite(sums.x[lane] + sums.y[lane])) reject_overflow();
         if (panel * panel_points + lane < n) {
             xx.add(sums.x[lane]);
         } else {
@@ -124,7 +124,7 @@ MmdSums MmdTotals::sums(const KernelTiles& tiles) const {
     ExactSum self[2];
     for (std::size_t i = 0; i < points.size(); ++i) {
         const double value = tiles.self(i);
-        if (!std::isfinite(value)) refuse_overflow();
+        if (!std::isfinite(value)) reject_overflow();
         if (value != 0.0) self[i < points.n() ? 0 : 1].add(value);
     }
     return {points.n(),     points.m(),          xx.to_double(),     yy.to_double(),

@@ -13,7 +13,7 @@ inline constexpr std::size_t panels_a_block = block_points / panel_points;
 // load_row; throws InvalidInput at the first value that is not finite.
 void load_finite_row(const Column& column, std::size_t row, double* out, const char* name);
 
-[[noreturn]] void refuse_overflow();  // of the polynomial kernel
+[[noreturn]] void reject_overflow();  // of the polynomial kernel
 
 // What multiplies the distances, or the products, of points.
 [[nodiscard]] double mmd_scale(MmdKernel kernel, double bandwidth, std::size_t dimension);

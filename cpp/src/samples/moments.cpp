@@ -36,7 +36,7 @@ void require_finite(const double* row, std::size_t width, const char* name, Row 
     for (std::size_t k = 0; bad != 0 && k < width; ++k) {
         if (std::isfinite(row[k])) continue;
         where.column = k;
-        refuse_not_finite(name, row[k], where, dtype);
+        reject_not_finite(name, row[k], where, dtype);
     }
 }
 
@@ -95,7 +95,7 @@ void load_feature_row(const Column& rows, std::size_t i, const char* name, bool 
     const Row where{i, std::nullopt, rows_before, false};
     require_finite(row, rows.width, name, where, rows.dtype);
     if (to_unit_length && !scale_to_unit_length(row, rows.width)) {
-        refuse(name, "have a direction in every row", "nothing but zeros", where);
+        reject(name, "have a direction in every row", "nothing but zeros", where);
     }
 }
 
@@ -136,14 +136,14 @@ ExactSum sum_of(std::uint64_t n) {
     return sum;
 }
 
-[[noreturn]] void refuse_state(const char* what) {
+[[noreturn]] void reject_state(const char* what) {
     throw CorruptState(std::string("malformed state: ") + what);
 }
 
 std::size_t read_width(Reader& in) {
     const std::uint64_t width = in.u64();
     if (width < 1 || width > most_features || width * (width + 1) / 2 > in.remaining()) {
-        refuse_state("number of features out of range");
+        reject_state("number of features out of range");
     }
     return width;
 }
@@ -177,7 +177,7 @@ ProductSums ProductSums::read(Reader& in, std::size_t width) {
     ProductSums result(width);
     for (ExactSum& sum : result.sums_) sum = ExactSum::read(in);
     for (std::size_t j = 0; j < width; ++j) {
-        if (result.at(j, j).is_negative()) refuse_state("negative sum of squares");
+        if (result.at(j, j).is_negative()) reject_state("negative sum of squares");
     }
     return result;
 }
@@ -190,7 +190,7 @@ void ProductSums::require_cauchy_schwarz() const {
         for (std::size_t k = 0; k < j; ++k) {
             const double most = lengths[j] * lengths[k] * (1.0 + 0x1p-40) + 0x1p-1000;
             if (!(std::fabs(at(j, k).to_double()) <= most))
-                refuse_state("products larger than their squares allow");
+                reject_state("products larger than their squares allow");
         }
     }
 }
@@ -255,7 +255,7 @@ Moments Moments::from_bytes(std::string_view bytes) {
     for (std::size_t j = 0; j < width; ++j) {
         ExactSum spread = n * result.products_.at(j, j);
         spread.subtract(result.sums_[j] * result.sums_[j]);
-        if (spread.is_negative()) refuse_state("squares too small for their mean");
+        if (spread.is_negative()) reject_state("squares too small for their mean");
     }
     return result;
 }
@@ -306,7 +306,7 @@ Vendi Vendi::from_bytes(std::string_view bytes) {
     for (std::size_t j = 0; j < width; ++j) trace.merge(result.products_.at(j, j));
     const auto n = static_cast<double>(result.n_);
     if (!(std::fabs(trace.to_double() - n) <= 0x1p-40 * n)) {
-        refuse_state("squares that do not sum to the number of rows");
+        reject_state("squares that do not sum to the number of rows");
     }
     result.products_.require_cauchy_schwarz();
     return result;

@@ -76,7 +76,7 @@ PointPanels::PointPanels(const Column& column, const char* name)
         double* const panel = &values_[i / neighbour_points * neighbour_points * dimension_];
         for (std::size_t k = 0; k < dimension_; ++k) {
             if (!std::isfinite(row[k])) {
-                refuse_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
+                reject_not_finite(name, row[k], {i, k, 0, false}, column.dtype);
             }
             panel[k * neighbour_points + i % neighbour_points] = row[k];
         }

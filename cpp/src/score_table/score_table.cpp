@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/workers.hpp"
 #include "means/risk_sums.hpp"
@@ -395,7 +395,7 @@ void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
     update_by_workers<ScoreTableWorker>(*this, rows, rows.events, rows_before, poll);
 }
 
-PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const RowsByGroup& rows,
+PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const PartitionedEvents& rows,
                                          Poll poll, const SetAside& aside) {
     return parts_by_workers<ScoreTableWorker>(
         empty, rows, poll, [&](const Events& events) { return empty.rows_of(events); }, aside);

@@ -22,7 +22,7 @@ public:
           width_(events.is_matrix ? events.y_proba.width : 0) {}
 
     // `ahead` is what will be read next: it is asked for between the steps.
-    void add(PartialScorecard& partial, OutcomeBlock& block, const Ahead& ahead = {}) {
+    void add(PartialScorecard& partial, OutcomeBlock& block, const PrefetchHint& ahead = {}) {
         partial_ = &partial;
         block_ = &block;
         n_ = block.n;
@@ -42,7 +42,7 @@ private:
 
     // Rows of shape (n,) without weights: kernels sum the terms and their squares as they find
     // them. The few rows they cannot take go the general way.
-    void add_binary(const Ahead& ahead) {
+    void add_binary(const PrefetchHint& ahead) {
         RiskBlock risk;
         RiskSquares risk_squares;
         kernels().scorecard.risk(q_, n_, ahead, &risk, &risk_squares);
@@ -95,7 +95,7 @@ private:
         sum.add(static_cast<Int128>(third), -(squares.grid + 104));
     }
 
-    void add_general(const Ahead& ahead) {
+    void add_general(const PrefetchHint& ahead) {
         prefetch(ahead, 0, 6);
         add_right();
         prefetch(ahead, 1, 6);

@@ -10,7 +10,7 @@
 #include "calibrant/numeric/frequency.hpp"
 #include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/roc/roc.hpp"
-#include "ordering/score_pairs.hpp"
+#include "ordering/concordance.hpp"
 #include "score_table/score_walk.hpp"
 
 namespace calibrant {
@@ -101,7 +101,7 @@ private:
 
     int unit_exponent_;
     Walk walk_;
-    ScorePairs pairs_;
+    Concordance pairs_;
     std::vector<Step> steps_;
 };
 
@@ -137,7 +137,7 @@ RankMetrics sorted_rank_metrics(const ScoredRows& rows, Poll poll) {
     return all.metrics(score_variance(rows, poll));
 }
 
-void add_cell_error(const std::vector<CellCount>& cells, const ScorePairs& pairs,
+void add_cell_error(const std::vector<CellCount>& cells, const Concordance& pairs,
                     RankMetrics& result) {
     result.hits = static_cast<double>(pairs.hits);
     result.misses = static_cast<double>(pairs.misses);
@@ -172,7 +172,7 @@ RankMetrics rank_metrics(const ScoredRows& rows, Poll poll) {
     if (!worth_cells(rows)) return sorted_rank_metrics(rows, poll);
     WalkTests tests;
     std::vector<CellCount> cells;
-    ScorePairs pairs;
+    Concordance pairs;
     const std::size_t workers = workers_for(rows.size(), WalkLimits().rows_per_worker);
     bool walked = false;
     if (auto buckets = BucketedScores::worth_making(rows, workers)) {
@@ -180,7 +180,7 @@ RankMetrics rank_metrics(const ScoredRows& rows, Poll poll) {
         walked = cell_walk_tests(*buckets, workers, poll, tests, &cells, pairs);
     } else {
         walked = cell_walk_tests(rows, poll, tests, &cells);
-        pairs = count_pairs(rows, poll);
+        pairs = count_concordant(rows, poll);
     }
     RankMetrics result;
     add_cell_error(cells, pairs, result);

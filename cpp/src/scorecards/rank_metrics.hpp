@@ -1,5 +1,5 @@
 // What a scorecard says that needs the order of scores: KS and Kuiper's tests (cumulative.hpp) and
-// the area under the ROC curve (score_pairs.hpp), from rows in memory, by group, or from a
+// the area under the ROC curve (concordance.hpp), from rows in memory, by group, or from a
 // ScoreTable with bounds. In memory the values have the bits of walk_tests and roc_auc.
 //
 // The standard error of the area is DeLong's (roc.hpp). Of many rows it is that of their score

@@ -2,7 +2,7 @@
 #include <memory>
 #include <string>
 
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/workers.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
@@ -152,18 +152,19 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
     if (table_) table_->merge(added);
 }
 
-PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const RowsByGroup& rows, Poll poll,
-                                        const SetAside& aside) {
+PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
+                                        Poll poll, const SetAside& aside) {
     check_classes(rows.events());
     std::vector<std::uint8_t> is_aside(rows.together().groups());
-    const SetAside cards_aside = [&](const RowsByGroup::Memory& memory, const RowsOfGroup& of) {
+    const SetAside cards_aside = [&](const PartitionedEvents::Scratch& memory,
+                                     const RowsOfGroup& of) {
         return (is_aside[of.group] = aside && aside(memory, of)) != 0;
     };
     auto cards = parts_by_workers<ScorecardWorker>(
         empty.without_table(), rows, poll, [](const Events& events) { return events; },
         cards_aside);
     if (!empty.table_) return cards;
-    const SetAside tables_aside = [&](const RowsByGroup::Memory&, const RowsOfGroup& of) {
+    const SetAside tables_aside = [&](const PartitionedEvents::Scratch&, const RowsOfGroup& of) {
         return is_aside[of.group] != 0;
     };
     PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll, tables_aside);

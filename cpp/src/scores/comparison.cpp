@@ -278,17 +278,17 @@ void PairedScores::update(const PairedRows& rows, std::uint64_t rows_before, Pol
     require_same_length(rows.first.proba_name, rows.first.size(), rows.second.proba_name,
                         rows.second.size());
     if (rows.first.size() == 0) return;
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
+    const auto reject = [&](std::size_t begin, std::size_t end) {
         OutcomeBlock block(rows.first);
         for (std::size_t row = begin; row < end; row += block.most_rows) {
             const std::size_t count = std::min(block.most_rows, end - row);
             if (!load_outcomes(rows.first, row, count, block)) {
-                refuse_events(rows.first, row, row + count, rows_before);
+                reject_events(rows.first, row, row + count, rows_before);
             }
         }
-        refuse_events(rows.second, begin, end, rows_before);
+        reject_events(rows.second, begin, end, rows_before);
     };
-    run_workers<PairedWorker>(*this, rows, rows.first, refuse, poll);
+    run_workers<PairedWorker>(*this, rows, rows.first, reject, poll);
 }
 
 void PairedScores::merge(const PairedScores& other) {

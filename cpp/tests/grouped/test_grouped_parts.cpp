@@ -115,7 +115,7 @@ void merged_whole_or_not_at_all(const GroupedParts<State>& before, const Grouped
 template <class State>
 void merged_whole_or_not_at_all(const State& empty) {
     // More than a cell has room for, or may wait, alone or together with others.
-    const std::size_t many = rows_wait<State> ? most_waiting<State> : most_cell_rows;
+    const std::size_t many = buffers_rows<State> ? most_buffered<State> : most_cell_rows;
     const std::vector<std::vector<std::size_t>> sizes = {
         {}, {0, 3}, {2, many / 2 + 1, 5}, {many / 2, many / 2}, {many + 1, 1}};
     for (const std::vector<std::size_t>& left : sizes) {

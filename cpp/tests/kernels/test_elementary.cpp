@@ -57,7 +57,7 @@ void blocks_of_every_length() {
             kernels().logs(x.data(), n, high.data(), low.data());
             kernels().powers(q.data(), n, m, high.data(), low.data(), exponent.data());
             RiskBlock risk;
-            kernels().risk(q.data(), n, Ahead{}, &risk);
+            kernels().risk(q.data(), n, PrefetchHint{}, &risk);
             expect::that(risk.tiny <= n, "no more tiny rows than rows");
         }
     }

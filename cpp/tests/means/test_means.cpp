@@ -136,7 +136,7 @@ void batches_and_merges() {
     }
 }
 
-void bad_rows_are_refused() {
+void bad_rows_are_rejected() {
     Rows rows = make_rows(20000, false);
     rows.p[12345] = 1.5;
     const Column p = column_of(std::span(rows.p));
@@ -157,7 +157,7 @@ void damaged_states() {
     const Rows rows = make_rows(100, false);
     const Column p = column_of(std::span(rows.p));
     const RiskProfile original = updated(nullptr, p, nullptr, false);
-    fuzz::damaged_states_are_refused_or_round_trip(original, 4000, [](RiskProfile& read, int) {
+    fuzz::damaged_states_are_rejected_or_round_trip(original, 4000, [](RiskProfile& read, int) {
         for (std::size_t i = 0; i < read.powers().size(); ++i) {
             (void)read.mean(i);
             (void)read.log_mean(i);
@@ -172,7 +172,7 @@ int main() {
     any_number_of_threads_and_any_isa();
     strided_columns();
     batches_and_merges();
-    bad_rows_are_refused();
+    bad_rows_are_rejected();
     damaged_states();
     return expect::summary();
 }

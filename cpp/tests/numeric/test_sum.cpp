@@ -149,7 +149,7 @@ void integers_at_the_limits() {
     FixedSum<58> fixed;
     fixed.add(most);
     expect::throws<std::overflow_error>([&] { fixed.add(1); }, "128 bits");
-    expect::that(fixed.total() == most, "a refused term changes nothing");
+    expect::that(fixed.total() == most, "a rejected term changes nothing");
     fixed.add(-most);
     fixed.add(-most - 1);
     expect::throws<std::overflow_error>([&] { fixed.merge(fixed); }, "128 bits");
@@ -157,7 +157,7 @@ void integers_at_the_limits() {
     expect::throws<std::overflow_error>([] { (void)checked_add(~std::uint64_t{0}, 1); }, "full");
 }
 
-void refuses_what_is_too_wide() {
+void rejects_what_is_too_wide() {
     ExactSum sum;
     sum.add(1.0);
     const std::string before = bytes_of(sum);
@@ -170,7 +170,7 @@ void refuses_what_is_too_wide() {
     expect::equal(bytes_of(sum), before);
 }
 
-void damaged_bytes_are_refused_or_round_trip() {
+void damaged_bytes_are_rejected_or_round_trip() {
     fuzz::Numbers numbers;
     ExactSum sum;
     for (const double x : doubles(20, -200, 400, numbers)) sum.add(x);
@@ -203,7 +203,7 @@ int main() {
     copies_of_narrow_and_wide_sums();
     doubles_without_end();
     integers_at_the_limits();
-    refuses_what_is_too_wide();
-    damaged_bytes_are_refused_or_round_trip();
+    rejects_what_is_too_wide();
+    damaged_bytes_are_rejected_or_round_trip();
     return expect::summary();
 }

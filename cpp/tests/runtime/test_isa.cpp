@@ -23,7 +23,7 @@ int main() {
     if (available.back() != Isa::avx512) {
         expect::throws<std::invalid_argument>([] { set_isa(Isa::avx512); },
                                               "'avx512', which this processor or this build");
-        expect::that(isa() == available.back(), "a refused choice changes nothing");
+        expect::that(isa() == available.back(), "a rejected choice changes nothing");
     }
     return expect::summary();
 }

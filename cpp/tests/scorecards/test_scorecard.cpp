@@ -87,7 +87,7 @@ void damaged_states() {
         const Rows rows(100, width, false, 1);
         Scorecard original(3, 1e-12, true);
         original.update(rows.events, 0, nullptr);
-        fuzz::damaged_states_are_refused_or_round_trip(
+        fuzz::damaged_states_are_rejected_or_round_trip(
             original, 3000, [](Scorecard& read, int accepted) {
                 if (accepted % 20 == 0) (void)read.estimates(0.95, 1.96, nullptr);
                 (void)read.class_frequencies(1.96);

@@ -64,7 +64,7 @@ void nan_payloads_survive() {
     expect::equal(std::bit_cast<std::uint64_t>(reader.f64()), bits);
 }
 
-void refuses_damage() {
+void rejects_damage() {
     const std::string bytes = sealed_example();
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         // Copied to the heap at its exact size, so that a sanitizer sees a read beyond it.
@@ -127,7 +127,7 @@ int main() {
     layout_is_the_documented_one();
     checksum_is_crc32c();
     nan_payloads_survive();
-    refuses_damage();
+    rejects_damage();
     says_what_is_wrong();
     counts_are_bounded_by_what_is_left();
     return expect::summary();

@@ -44,7 +44,7 @@ class EventAccumulator(Accumulator[StateT]):
         """Add a batch of rows.
 
         The arguments are those of the function of which this is the accumulator. If a row is
-        refused, or the call is interrupted, nothing of the batch is added.
+        rejected, or the call is interrupted, nothing of the batch is added.
 
         Parameters
         ----------

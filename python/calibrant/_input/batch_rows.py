@@ -50,7 +50,7 @@ def _lengths(name: str, value: Any) -> list[int]:
         return [length for end in value for length in _lengths("", end)]
     try:
         return [len(value)]
-    except TypeError:  # a single value, which ``update`` refuses
+    except TypeError:  # a single value, which ``update`` rejects
         return [-1]
 
 

@@ -42,7 +42,7 @@ def _edge(edge: object) -> float:
 def check_strategy(
     strategy: object, allowed: tuple[str, ...] = ("uniform", "quantile", "kmeans")
 ) -> None:
-    """Refuse anything but the strategies."""
+    """Reject anything but the strategies."""
     checked_choice(strategy, "strategy", allowed)
 
 

@@ -76,7 +76,7 @@ def read_labels(value: Any, name: str) -> np.ndarray:
     return _converted(value, name)
 
 
-def refuse_masked(value: Any, name: str) -> None:
+def reject_masked(value: Any, name: str) -> None:
     """Raise TypeError if it is a masked array, or a list or tuple of some."""
     if isinstance(value, np.ma.MaskedArray) and value is not np.ma.masked:
         raise TypeError(
@@ -93,14 +93,14 @@ def refuse_masked(value: Any, name: str) -> None:
 
 
 def _plain(array: Any, name: str) -> np.ndarray:
-    refuse_masked(array, name)
+    reject_masked(array, name)
     if isinstance(array, np.ndarray):
         return np.ndarray.view(array, np.ndarray)  # not array.view, which a subclass may change
     return np.asarray(array)
 
 
 def _converted(value: Any, name: str) -> np.ndarray:
-    refuse_masked(value, name)
+    reject_masked(value, name)
     if isinstance(value, (list, tuple)):
         return _from_sequence(value, name, "values")
     try:
@@ -130,7 +130,7 @@ def _unmasked(array: np.ndarray, value: Any, dtypes: Any) -> np.ndarray:
         return array
     if all(getattr(dtype, "kind", "O") in _NUMERIC_KINDS for dtype in dtypes):
         return np.asarray(value.to_numpy(dtype=np.float64, na_value=np.nan))
-    return array  # refused by its dtype
+    return array  # rejected by its dtype
 
 
 def _from_arrow(value: Any, name: str) -> Any:
@@ -171,7 +171,7 @@ def _from_dlpack(value: Any, name: str) -> np.ndarray:
 
 
 def _from_sequence(value: Any, name: str, of: str = "real numbers") -> np.ndarray:
-    refuse_masked(value, name)
+    reject_masked(value, name)
     try:
         return np.asarray(value)
     except ValueError as error:

@@ -18,11 +18,11 @@ def arranged(
 ) -> Any:
     """Return draws with the pairs first and the draws second; a view, if it is an array.
 
-    With the truths: these in their place are refused by name.
+    With the truths: these in their place are rejected by name.
     """
     axis = checked_count(axis, "axis", least=-(2**63))
     resolved = draws if type(draws) is np.ndarray else resolve(draws, name)
-    _refuse_swapped(resolved, truth, name, truth_name)
+    _reject_swapped(resolved, truth, name, truth_name)
     if not isinstance(resolved, np.ndarray):  # Arrow: a column of lists, one a pair
         if axis not in (1, -1):
             raise ValueError(f"axis must be 1 for a column of lists, got {axis}")
@@ -37,8 +37,8 @@ def arranged(
     return np.moveaxis(resolved, axis, 1)
 
 
-def _refuse_swapped(draws: Any, truth: Any, name: str, truth_name: str) -> None:
-    """Truths have one axis less than draws: refuse what has one more."""
+def _reject_swapped(draws: Any, truth: Any, name: str, truth_name: str) -> None:
+    """Truths have one axis less than draws: reject what has one more."""
     first, second = shape_of(draws), shape_of(truth)
     if first is not None and second is not None and len(second) == len(first) + 1:
         raise ValueError(

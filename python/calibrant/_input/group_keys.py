@@ -50,7 +50,7 @@ def _integers(groups: Any) -> np.ndarray | None:
 
 
 def kind_of(keys: Iterable[Any]) -> str | None:
-    """Return which of `KINDS` all keys are, None if there is none; refuse others, and mixtures."""
+    """Return which of `KINDS` all keys are, None if there is none; reject others, and mixtures."""
     found: str | None = None
     for key in keys:
         if _is_missing(key):

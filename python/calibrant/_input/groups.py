@@ -21,7 +21,7 @@ _MOST_GROUPS = 2**31 - 1
 def group_codes(groups: Any, *, omit: bool) -> tuple[np.ndarray, list[Any]]:
     """Return the codes of the rows, int32, and the keys they stand for, in sorted order.
 
-    A missing key (None, NaN, NaT, NA) has code -1, if ``omit``, else it is refused. Some keys
+    A missing key (None, NaN, NaT, NA) has code -1, if ``omit``, else it is rejected. Some keys
     may have no row.
     """
     codes, keys = _factorized(groups)

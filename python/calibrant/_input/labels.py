@@ -35,7 +35,7 @@ def event_rows(
     """Return the labels as class codes, and the probabilities to be scored.
 
     Two columns are those of ``predict_proba`` for a binary problem: the second one is scored, as
-    if it had been passed alone, and a row that does not sum to 1 is refused. With "top_label" they
+    if it had been passed alone, and a row that does not sum to 1 is rejected. With "top_label" they
     are scored like k columns.
     """
     codes = class_codes(y_true, y_proba, labels=labels, pos_label=pos_label)
@@ -66,7 +66,7 @@ def class_codes(
 
     ``labels`` lists the classes in the order of the columns of y_proba; for a binary problem
     the negative class, then the positive one. ``pos_label`` names the positive class alone.
-    Missing labels (NaN, None, NaT, NA) become NaN, for the core to refuse or to omit.
+    Missing labels (NaN, None, NaT, NA) become NaN, for the core to reject or to omit.
     """
     if y_true is None:
         raise TypeError("y_true must be an array of labels, got None")
@@ -135,7 +135,7 @@ def n_classes(y_proba: Any) -> int:
     if known is not None:
         return known
     shape = np.shape(y_proba)
-    return shape[1] if len(shape) == 2 else 2  # other shapes are refused when they are read
+    return shape[1] if len(shape) == 2 else 2  # other shapes are rejected when they are read
 
 
 def _missing(values: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ __all__ = ["check_not_read_only", "write_file"]
 
 
 def check_not_read_only(target: Path) -> None:
-    """Refuse to take the place of a file that its owner has locked, as writing into it would."""
+    """Reject to take the place of a file that its owner has locked, as writing into it would."""
     if target.is_file() and not target.stat().st_mode & 0o222:
         raise PermissionError(errno.EACCES, "the file is read-only", str(target))
 

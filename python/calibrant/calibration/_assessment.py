@@ -244,7 +244,7 @@ def default_bins(y_true: Any) -> int:
     try:
         n = len(y_true)
     except TypeError:
-        n = 0  # not an array: refused when it is read
+        n = 0  # not an array: rejected when it is read
     return number_of_bins(n)
 
 
@@ -410,7 +410,7 @@ def assess(
         sources = [source_of_table(table, model, source, k) for table in tables]
     else:
         sources = [
-            _core.sorted_source(*data, of_class, table, model, source)
+            _core.sorted_frequency_estimate(*data, of_class, table, model, source)
             for of_class, table in zip(classes, tables, strict=True)
         ]
     rows = _core.ScoreTable()

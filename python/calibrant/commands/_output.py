@@ -37,7 +37,7 @@ _HINTS = 50  # where the last column of the table begins
 def check_output(
     path: str | None, *, inputs: Iterable[str], kind: Literal["report", "state"], force: bool
 ) -> None:
-    """Refuse a place that is not to be written to before the work is done, not after it.
+    """Reject a place that is not to be written to before the work is done, not after it.
 
     An input is never written over. What is there gives way to its like: a report to a report, a
     state to a state; all else needs ``force``.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from calibrant.io import Scan
 
 __all__ = [
-    "gathered", "level_option", "merged", "once", "progress_bar", "refuse_reading_options",
+    "gathered", "level_option", "merged", "once", "progress_bar", "reject_reading_options",
     "role_options", "scanned", "show_notes",
 ]  # fmt: skip
 
@@ -29,7 +29,7 @@ _RANGE = re.compile(r"(.*?)(\d+)\.\.(.*?)(\d+)")
 
 
 def once(*names: str, **settings: Any) -> Callable[[F], F]:
-    """As `click.option`, of an option that has one value: a second one is refused, not taken."""
+    """As `click.option`, of an option that has one value: a second one is rejected, not taken."""
     inner, default = settings.pop("callback", None), settings.pop("default", None)
 
     def take(ctx: click.Context, parameter: click.Parameter, values: Sequence[Any]) -> Any:
@@ -88,8 +88,8 @@ _ROLES = (
     ),
     once("--positive", metavar="NAME", help="The label of class 1, of two, such as 2 of 1 and 2."),
     once(
-        "--missing", type=click.Choice(["refuse", "skip"]), default="refuse", show_default=True,
-        help="Refuse rows with missing values, or leave them out and count them.",
+        "--missing", type=click.Choice(["reject", "skip"]), default="reject", show_default=True,
+        help="Reject rows with missing values, or leave them out and count them.",
     ),
     once(
         "--format", metavar="FORMAT",
@@ -114,7 +114,7 @@ _INTERVALS = (
     ),
     once(
         "--crossed", type=click.Choice(["raise", "swap"]), default="raise", show_default=True,
-        help="Refuse intervals whose lower bound is above the upper one, or swap the two.",
+        help="Reject intervals whose lower bound is above the upper one, or swap the two.",
     ),
     once(
         "--width-edges", metavar="NUMBERS", callback=_numbers,
@@ -209,8 +209,8 @@ _OF_RESULTS = (
 )  # fmt: skip
 
 
-def refuse_reading_options(why: str, *meant: str) -> None:
-    """Refuse options that say how a table is read where none is: they would change nothing."""
+def reject_reading_options(why: str, *meant: str) -> None:
+    """Reject options that say how a table is read where none is: they would change nothing."""
     ctx = click.get_current_context()
     for parameter in ctx.command.params:
         name = parameter.name or ""
@@ -251,7 +251,7 @@ def gathered(
     if states:
         if len(states) < len(files):
             raise click.UsageError("give tables or saved states, not both")
-        refuse_reading_options("a saved state has been read already")
+        reject_reading_options("a saved state has been read already")
         return merged(states, Evidence.load)
     widths = {name: options.pop(name, None) for name in OF_EVIDENCE}
     rows = scanned(files, options)

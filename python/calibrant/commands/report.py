@@ -14,7 +14,7 @@ from calibrant.commands._table import (
     gathered,
     level_option,
     once,
-    refuse_reading_options,
+    reject_reading_options,
     role_options,
 )
 
@@ -73,7 +73,7 @@ def command(
     if demo:
         from calibrant.commands._demo import TITLE, overconfident
 
-        refuse_reading_options("--demo reads none", "n_bins", "q_lim")
+        reject_reading_options("--demo reads none", "n_bins", "q_lim")
         evidence = Evidence.of(overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
         title = title or TITLE
     else:

@@ -15,7 +15,7 @@ __all__ = ["array", "as_double", "column", "finite", "numbers", "renamed", "same
 
 
 def array(value: Any, name: str) -> NDArray[Any]:
-    """Return any array-like as an ndarray; what a mask hides is refused, not used."""
+    """Return any array-like as an ndarray; what a mask hides is rejected, not used."""
     if type(value) is np.ndarray:
         return value
     values = read_labels(value, name)
@@ -46,7 +46,7 @@ def numbers(value: Any, name: str) -> NDArray[Any]:
 
 
 def finite(values: NDArray[Any], name: str) -> NDArray[Any]:
-    """Refuse NaN and infinity; a sum tells, in one pass, unless it is too large itself."""
+    """Reject NaN and infinity; a sum tells, in one pass, unless it is too large itself."""
     if values.dtype.kind == "f":
         with np.errstate(all="ignore"):
             total = values.sum(dtype=np.float64)
@@ -70,7 +70,7 @@ def as_double(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def same_length(**arrays: NDArray[Any]) -> None:
-    """Refuse arrays with different numbers of rows."""
+    """Reject arrays with different numbers of rows."""
     lengths = {name: len(values) for name, values in arrays.items()}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} {length}" for name, length in lengths.items())

@@ -1,4 +1,4 @@
-"""Labels and probabilities as scikit-learn reads them: what is refused, what the classes are."""
+"""Labels and probabilities as scikit-learn reads them: what is rejected, what the classes are."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Target(NamedTuple):
 
 
 def array_like(value: Any, name: str) -> None:
-    """Refuse what is no array at all, as scikit-learn does before anything else."""
+    """Reject what is no array at all, as scikit-learn does before anything else."""
     if isinstance(value, (str, bytes, numbers.Number)) or not (
         hasattr(value, "__len__") or hasattr(value, "shape") or hasattr(value, "__array__")
     ):
@@ -161,7 +161,7 @@ def label_column(y_true: Any) -> NDArray[Any]:
 
 
 def require_labels(classes: NDArray[Any]) -> None:
-    """Refuse what scikit-learn calls continuous: numbers that are not whole."""
+    """Reject what scikit-learn calls continuous: numbers that are not whole."""
     if classes.dtype.kind == "f" and (classes % 1 != 0).any():
         raise ValueError("y_true must hold class labels, found numbers that are not whole")
 

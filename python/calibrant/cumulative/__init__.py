@@ -193,7 +193,7 @@ def brownian_sup_cdf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 0. NaN is refused.
+        0 and below give 0. NaN is rejected.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def brownian_sup_sf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 1. NaN is refused.
+        0 and below give 1. NaN is rejected.
 
     Examples
     --------
@@ -235,7 +235,7 @@ def brownian_sup_log_sf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 0. NaN is refused.
+        0 and below give 0. NaN is rejected.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def brownian_range_cdf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 0. NaN is refused.
+        0 and below give 0. NaN is rejected.
 
     Examples
     --------
@@ -279,7 +279,7 @@ def brownian_range_sf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 1. NaN is refused.
+        0 and below give 1. NaN is rejected.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def brownian_range_log_sf(x: ArrayLike) -> float | NDArray[np.float64]:
     Parameters
     ----------
     x : float or array of any shape
-        0 and below give 0. NaN is refused.
+        0 and below give 0. NaN is rejected.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class CumulativeDifferences(Result):
 
 
 def check_max_points(max_points: int | None) -> None:
-    """Refuse what is too few for both ends, the highest and the lowest point."""
+    """Reject what is too few for both ends, the highest and the lowest point."""
     if max_points is not None:
         checked_count(max_points, "max_points", least=4)
 

@@ -132,7 +132,7 @@ class SequentialCalibrationTest(Composite):
     ) -> None:
         """Add a batch of rows, and look at the wealth after it.
 
-        There are no weights: a row is bet on once. If a row is refused, nothing is added.
+        There are no weights: a row is bet on once. If a row is rejected, nothing is added.
 
         Parameters
         ----------

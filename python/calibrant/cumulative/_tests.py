@@ -143,9 +143,9 @@ def cumulative_tests(
 def _of_classes(tests: Callable[[int], CumulativeTests], y_proba: ArrayLike) -> CumulativeTests:
     shape = shape_of(y_proba) or (0,)
     if len(shape) == 1:
-        tests(_core.EITHER)  # which refuses what is no column of probabilities
+        tests(_core.EITHER)  # which rejects what is no column of probabilities
         raise ValueError("classes='per-class' needs y_proba of shape (n, k), got shape (n,)")
-    found = [tests(0)]  # which refuses all other shapes
+    found = [tests(0)]  # which rejects all other shapes
     found += [tests(j) for j in range(1, shape[1])]
     return CumulativeTests(
         ClasswiseTestResult._of_classes([both.ks for both in found]),

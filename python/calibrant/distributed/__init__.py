@@ -78,7 +78,7 @@ def local(
     Raises
     ------
     ValueError, TypeError
-        About a row that was refused. There is no result of a part of the batches.
+        About a row that was rejected. There is no result of a part of the batches.
 
     Examples
     --------

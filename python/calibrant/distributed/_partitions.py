@@ -112,7 +112,7 @@ class Spec:
         return first_row
 
     def _check_fit(self, total: Any, given: Scan) -> None:
-        """Refuse columns that are missing or would not be looked at, and levels of others."""
+        """Reject columns that are missing or would not be looked at, and levels of others."""
         asked = signature_of(total).parameters
         named = {role for role in _COLUMN_ROLES if self.roles.get(role)}
         for name, parameter in asked.items():
@@ -271,7 +271,7 @@ def _only(table: Any, columns: Sequence[str]) -> Any:
 
 
 def require_iterable(value: Any, name: str) -> None:
-    """Refuse one table where several are asked for."""
+    """Reject one table where several are asked for."""
     one = isinstance(value, (str, bytes, Mapping)) or hasattr(value, "columns")
     if one or not hasattr(value, "__iter__"):
         raise TypeError(f"{name} must be an iterable, such as a list, got {type(value).__name__}")

@@ -138,7 +138,7 @@ def changes_of(a: Side, b: Side) -> tuple[tuple[Change, ...], float]:
     """Return the changes from one side to the other, and the least p-value that there could be."""
     first, second = a.accumulator, b.accumulator
     if isinstance(first, (streaming.Scores, streaming.RiskProfile)):
-        first.copy().merge(second)  # refuses other parameters and shapes, in the words of the core
+        first.copy().merge(second)  # rejects other parameters and shapes, in the words of the core
         return tuple(_change(name, a, b) for name in a.estimates), 0.0
     states = first._now(), second._now()
     if isinstance(first, streaming.ScoreTable):

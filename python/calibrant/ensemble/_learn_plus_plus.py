@@ -67,7 +67,7 @@ class LearnPlusPlus(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # no
     ----------
     estimator : classifier, optional
         What members are clones of; by default a DecisionTreeClassifier of depth 3. Weighted
-        errors above 1/2 are refused, so with many classes it must not be too weak: a stump never
+        errors above 1/2 are rejected, so with many classes it must not be too weak: a stump never
         does for four.
     n_estimators : int
         Members that each data set adds.

@@ -44,8 +44,8 @@ def _broadcast(y: Any, draws: Any, last: int, name: str) -> tuple[int, ...]:
         ) from None
 
 
-def _refuse_swapped(y: Any, x: Any, name: str) -> None:
-    """Refuse draws in the place of outcomes, which would broadcast to a value for each draw."""
+def _reject_swapped(y: Any, x: Any, name: str) -> None:
+    """Reject draws in the place of outcomes, which would broadcast to a value for each draw."""
     one_less = [y.shape[:axis] + y.shape[axis + 1 :] for axis in range(y.ndim)]
     if y.size > 1 and x.shape in one_less:
         raise ValueError(
@@ -60,7 +60,7 @@ def outcomes_and_draws(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any] | None, tuple[int, ...]]:
     """Return outcomes (n,), draws (n, m), weights (n, m) or None, and the shape of the result."""
     y, x = read_numbers(y_true, "y_true"), read_numbers(draws, name)
-    _refuse_swapped(y, x, name)
+    _reject_swapped(y, x, name)
     if x.ndim == 0:
         raise ValueError(f"{name} must have shape (..., m), got a number")
     weight = None if draw_weight is None else read_numbers(draw_weight, "draw_weight")
@@ -90,7 +90,7 @@ def outcomes_and_points(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], int, tuple[int, ...]]:
     """Return outcomes (n, d), draws (n, m d), d, and the shape of the result."""
     y, x = read_numbers(y_true, "y_true"), read_numbers(draws, "draws")
-    _refuse_swapped(y, x, "draws")
+    _reject_swapped(y, x, "draws")
     if x.ndim < 2:
         raise ValueError(f"draws must have shape (..., m, d), got shape {x.shape}")
     if y.ndim < 1:

@@ -193,7 +193,7 @@ class Evidence(Serializable):
         width_edges: Sequence[float] | None = None,
         hsic_bandwidth: float | None = None,
         progress: Callable[[int], None] | None = None,
-        missing: Missing = "refuse",
+        missing: Missing = "reject",
         **roles: Any,
     ) -> Self:
         """Read a table in one pass, by several threads.
@@ -284,7 +284,7 @@ class Evidence(Serializable):
         groups: Any = None,
         nan_policy: NanPolicy = "raise",
     ) -> None:
-        """Add a batch of rows to all accumulators, or to none if a row is refused.
+        """Add a batch of rows to all accumulators, or to none if a row is rejected.
 
         The arguments are those of `calibrant.scorecard`, with labels as codes 0, 1, ..., of
         `streaming.Intervals`, and of `streaming.PredictionSets`; where there are ``classes``,
@@ -343,7 +343,7 @@ class Evidence(Serializable):
         for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
             raise ValueError(f"cannot merge: only one of the two has gathered the {name}")
         self._check_widths(other)
-        # Aside, so that whatever is refused leaves all as it was.
+        # Aside, so that whatever is rejected leaves all as it was.
         scorecard = self.scorecard.copy().merge(other.scorecard)
         merged = {}
         for name in mine.keys() - left_out.keys():

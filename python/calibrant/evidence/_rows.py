@@ -31,7 +31,7 @@ def add_batch(
     first_pair: int,
     crossed: Crossed = "raise",
 ) -> None:
-    """Add rows to all accumulators; if some are refused, some accumulators may have them."""
+    """Add rows to all accumulators; if some are rejected, some accumulators may have them."""
     omit = check_nan_policy(nan_policy)
     groups = None
     multi_class = evidence._settings.get("multi_class", "auto")
@@ -67,7 +67,7 @@ def _without_strays(batch: Batch, codes: np.ndarray) -> Batch:
     if not strays.any():
         return batch
     y_true = np.asarray(batch.y_true, np.float64)
-    if y_true.shape != strays.shape:  # refused where the rows are counted
+    if y_true.shape != strays.shape:  # rejected where the rows are counted
         return batch
     return replace(batch, y_true=np.where(strays, np.nan, y_true))
 

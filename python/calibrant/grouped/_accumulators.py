@@ -14,14 +14,14 @@ from calibrant._input.labels import event_rows
 from calibrant._input.validation import check_nan_policy
 from calibrant.grouped._runs import GroupsOfRows, GroupsOfRuns, runs
 
-__all__ = ["Books", "CoreParts", "Parts", "PlainParts", "parts_like"]
+__all__ = ["GroupTotals", "CoreParts", "Parts", "PlainParts", "parts_like"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Books:
+class GroupTotals:
     """What is known of all groups together; with the parts it changes in one step.
 
-    So an interrupt finds the parts and their books as they were before some rows, or after them.
+    So an interrupt finds the parts and their totals as they were before some rows, or after them.
     """
 
     n_groups: int = 0
@@ -46,16 +46,16 @@ class CoreParts:
     def __init__(self, empty: Accumulator[Any], core: _core.GroupedParts) -> None:
         self.empty = empty
         self._core = core
-        if core.books is None:
-            core.set_books(Books())
+        if core.totals is None:
+            core.set_totals(GroupTotals())
 
     @property
-    def books(self) -> Books:
-        found: Books = self._core.books
+    def totals(self) -> GroupTotals:
+        found: GroupTotals = self._core.totals
         return found
 
-    def set_books(self, books: Books) -> None:
-        self._core.set_books(books)
+    def set_totals(self, totals: GroupTotals) -> None:
+        self._core.set_totals(totals)
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, seen: Seen) -> Self:
         """Return other parts, those of the rows of a batch; of these nothing is changed."""
@@ -81,13 +81,15 @@ class CoreParts:
             _update(self.empty._from_state(state), run.arguments, rows, self.empty)
             del run  # so that its memory can be used again
 
-    def merge(self, other: Self, places: NDArray[np.int64], before: Books, books: Books) -> bool:
+    def merge(
+        self, other: Self, places: NDArray[np.int64], before: GroupTotals, totals: GroupTotals
+    ) -> bool:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing.
 
-        In the same step the books become others. Returns whether they did: not if they are no
+        In the same step the totals become others. Returns whether they did: not if they are no
         longer those before, since a signal handler has added rows.
         """
-        return self._core.merge(other._core, places, before, books)
+        return self._core.merge(other._core, places, before, totals)
 
     def append(self, part: Accumulator[Any]) -> None:
         self._core.append(part._state)
@@ -116,26 +118,31 @@ class PlainParts:
     """Of any accumulator: a list of them. Rows are brought together by group, then added."""
 
     def __init__(
-        self, empty: Accumulator[Any], parts: list[Any] | None = None, books: Books | None = None
+        self,
+        empty: Accumulator[Any],
+        parts: list[Any] | None = None,
+        totals: GroupTotals | None = None,
     ) -> None:
         self.empty = empty
-        self._kept = ([] if parts is None else parts, books or Books())  # set in one step
+        self._kept = ([] if parts is None else parts, totals or GroupTotals())  # set in one step
 
     @property
     def _parts(self) -> list[Any]:
         return self._kept[0]
 
     @property
-    def books(self) -> Books:
+    def totals(self) -> GroupTotals:
         return self._kept[1]
 
-    def set_books(self, books: Books) -> None:
-        self._kept = (self._parts, books)
+    def set_totals(self, totals: GroupTotals) -> None:
+        self._kept = (self._parts, totals)
 
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, _seen: Seen) -> Self:
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
-    def merge(self, other: Self, places: NDArray[np.int64], before: Books, books: Books) -> bool:
+    def merge(
+        self, other: Self, places: NDArray[np.int64], before: GroupTotals, totals: GroupTotals
+    ) -> bool:
         mine, merged = self._parts, {}
         for part, place in zip(other._parts, places.tolist(), strict=True):
             if place >= 0:
@@ -145,14 +152,14 @@ class PlainParts:
         parts = mine + [self.empty.copy() for _ in range(size - len(mine))]
         for place, part in merged.items():
             parts[place] = part
-        kept = (parts, books)
+        kept = (parts, totals)
         if self._kept[1] is not before:
             return False
         self._kept = kept
         return True
 
     def append(self, part: Accumulator[Any]) -> None:
-        self.empty.copy().merge(part)  # it refuses other parameters
+        self.empty.copy().merge(part)  # it rejects other parameters
         self._parts.append(part)
 
     def part(self, index: int) -> Any:
@@ -168,8 +175,8 @@ class PlainParts:
         return None
 
     def copy(self) -> Self:
-        parts, books = self._kept
-        return type(self)(self.empty, [part.copy() for part in parts], books)
+        parts, totals = self._kept
+        return type(self)(self.empty, [part.copy() for part in parts], totals)
 
     def __len__(self) -> int:
         return len(self._parts)
@@ -208,7 +215,7 @@ def _updated(
 
 
 def _update(part: Any, some: dict[str, Any], rows: dict[str, Any], empty: Accumulator[Any]) -> None:
-    """Update with some of the rows; if one is refused, say which of all it is."""
+    """Update with some of the rows; if one is rejected, say which of all it is."""
     try:
         part.update(**some)
     except ValueError:

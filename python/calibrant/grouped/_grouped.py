@@ -64,7 +64,7 @@ class Grouped(Accumulator[GroupedState]):
     def update(self, *rows: Any, groups: Any, **named: Any) -> None:
         """Add a batch of rows, each to the accumulator of its key.
 
-        If a row is refused, or the call is interrupted, nothing of the batch is added.
+        If a row is rejected, or the call is interrupted, nothing of the batch is added.
 
         Parameters
         ----------

@@ -14,7 +14,7 @@ from calibrant import _core
 from calibrant._accumulator.base import Accumulator
 from calibrant._accumulator.states import restore
 from calibrant._input.group_keys import KINDS, kind_of
-from calibrant.grouped._accumulators import Books, Parts, parts_like
+from calibrant.grouped._accumulators import GroupTotals, Parts, parts_like
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -31,7 +31,7 @@ class GroupedState:
     """Keys in the order in which they came, and part i of key i.
 
     Threads share it: what reads or changes more than one thing does so under ``lock``. There are as
-    many keys as the books of the parts say; those beyond are of rows that were given up.
+    many keys as the totals of the parts say; those beyond are of rows that were given up.
     """
 
     def __init__(self, empty: Accumulator[Any]) -> None:
@@ -46,16 +46,16 @@ class GroupedState:
 
     @property
     def n_groups(self) -> int:
-        return self.parts.books.n_groups
+        return self.parts.totals.n_groups
 
     @property
     def n(self) -> int:
-        return self.parts.books.n
+        return self.parts.totals.n
 
     @property
     def n_omitted(self) -> int:
-        books = self.parts.books
-        return books.omitted + books.without_key
+        totals = self.parts.totals
+        return totals.omitted + totals.without_key
 
     def batch(self, rows: dict[str, Any], codes: NDArray[np.int32], keys: list[Any]) -> Parts:
         """Return the parts of the rows of a batch, one for each key, for `add`."""
@@ -68,7 +68,7 @@ class GroupedState:
         counts, omitted = batch.counts(), batch.omitted()
         at = np.flatnonzero((counts + omitted) > 0)
         shown = keys if at.size == len(keys) else [keys[i] for i in at.tolist()]
-        more = Books(
+        more = GroupTotals(
             len(shown),
             _total(counts),
             _total(omitted),
@@ -81,11 +81,16 @@ class GroupedState:
                 pass  # a signal handler has added rows meanwhile: once more
 
     def _add(
-        self, keys: list[Any], shown: list[Any], at: NDArray[np.intp], batch: Parts, more: Books
+        self,
+        keys: list[Any],
+        shown: list[Any],
+        at: NDArray[np.intp],
+        batch: Parts,
+        more: GroupTotals,
     ) -> bool:
         """Add parts at some places, those of the keys shown; in one step, which is the last."""
         parts = self.parts
-        before = parts.books
+        before = parts.totals
         if self.parts is not parts:  # a signal handler has added the first rows
             return False
         if None not in (before.kind, more.kind) and more.kind != before.kind:
@@ -99,7 +104,7 @@ class GroupedState:
         follow = more.ascending and (not self.keys or not added or self.keys[-1] < added[0])
         if before.without_key + more.without_key >= 2**64:
             raise OverflowError("a count is full: more than 2^64 - 1 rows without a key")
-        books = Books(
+        totals = GroupTotals(
             before.n_groups + len(added),
             before.n + more.n,
             before.omitted + more.omitted,
@@ -109,14 +114,14 @@ class GroupedState:
         )
         self.keys += added
         if before.n_groups:
-            return parts.merge(batch, places, before, books)  # type: ignore[arg-type]  # alike
+            return parts.merge(batch, places, before, totals)  # type: ignore[arg-type]  # alike
         if shown is keys:
-            batch.set_books(books)
+            batch.set_totals(totals)
         else:
             first = parts_like(self.empty)
-            first.merge(batch, places, first.books, books)  # type: ignore[arg-type]
+            first.merge(batch, places, first.totals, totals)  # type: ignore[arg-type]
             batch = first
-        if parts.books is not before or self.parts is not parts:
+        if parts.totals is not before or self.parts is not parts:
             return False
         self.parts = batch
         return True
@@ -147,7 +152,7 @@ class GroupedState:
         """Return the numbers of the keys in the order of the keys."""
         with self.lock:
             numbers = range(self.n_groups)
-            ascending = self.parts.books.ascending
+            ascending = self.parts.totals.ascending
             return numbers if ascending else sorted(numbers, key=self.keys.__getitem__)
 
     def sorted_keys(self) -> list[Any]:
@@ -156,14 +161,14 @@ class GroupedState:
 
     def in_order(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return values of the parts in the order of the keys; both of the same moment."""
-        return values if self.parts.books.ascending else values[self.order()]
+        return values if self.parts.totals.ascending else values[self.order()]
 
     def merge(self, other: GroupedState) -> None:
         """Add all parts of another; itself, too."""
-        self.empty.copy().merge(other.empty)  # it refuses other parameters
+        self.empty.copy().merge(other.empty)  # it rejects other parameters
         other = other.copy()  # so that no one changes it meanwhile, nor this changes itself
-        books = other.parts.books
-        self.add(other.keys, other.parts, books.without_key, ascending=books.ascending)
+        totals = other.parts.totals
+        self.add(other.keys, other.parts, totals.without_key, ascending=totals.ascending)
 
     def copy(self) -> GroupedState:
         made = GroupedState(self.empty)
@@ -173,10 +178,10 @@ class GroupedState:
 
     def to_bytes(self) -> bytes:
         with self.lock:
-            books = self.parts.books
+            totals = self.parts.totals
             head = [
-                (books.kind or "").encode(),
-                _ROWS.pack(books.without_key),
+                (totals.kind or "").encode(),
+                _ROWS.pack(totals.without_key),
                 self.empty.to_bytes(),
             ]
             groups = [
@@ -209,7 +214,7 @@ class GroupedState:
             made.parts.append(type(made.empty).from_bytes(part))
         (without_key,) = _ROWS.unpack(saved[1])
         n, omitted = _total(made.parts.counts()), _total(made.parts.omitted())
-        made.parts.set_books(Books(len(made.keys), n, omitted, without_key, kind or None))
+        made.parts.set_totals(GroupTotals(len(made.keys), n, omitted, without_key, kind or None))
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -227,8 +232,8 @@ class _SeenRows:
         self._state, self._keys = state, keys
 
     def in_all(self) -> int:
-        books = self._state.parts.books
-        return books.n + books.omitted + books.without_key
+        totals = self._state.parts.totals
+        return totals.n + totals.omitted + totals.without_key
 
     def in_each(self) -> NDArray[np.uint64]:
         state = self._state

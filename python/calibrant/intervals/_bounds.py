@@ -62,7 +62,7 @@ def check_crossed(crossed: Any) -> bool:
 
 
 def require_outcomes(y_true: Any) -> None:
-    """Refuse None, which the core takes for widths alone."""
+    """Reject None, which the core takes for widths alone."""
     if y_true is None:
         raise TypeError("y_true must be an array, got None")
 

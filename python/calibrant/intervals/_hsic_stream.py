@@ -36,7 +36,7 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
         As for `calibrant.coverage_hsic`.
     max_boxes : int
         The most boxes, over all levels and for covered and uncovered intervals apart, of about
-        250 bytes each. A batch that would need more is refused with a ValueError. The default
+        250 bytes each. A batch that would need more is rejected with a ValueError. The default
         has room for widths over a range of 2,000 bandwidths.
 
     Examples
@@ -65,7 +65,7 @@ class CoverageHSIC(Accumulator[_core.CoverageHSIC]):
     ) -> None:
         """Add a batch of rows; the arguments are those of `calibrant.coverage_hsic`.
 
-        If a row is refused, the boxes become too many, or the call is interrupted, nothing of the
+        If a row is rejected, the boxes become too many, or the call is interrupted, nothing of the
         batch is added.
         """
         require_outcomes(y_true)

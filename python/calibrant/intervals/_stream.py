@@ -69,7 +69,7 @@ class Intervals(Accumulator[_core.Intervals]):
     ) -> None:
         """Add a batch of rows.
 
-        The arguments are those of `calibrant.interval_coverage`. If a row is refused, or the
+        The arguments are those of `calibrant.interval_coverage`. If a row is rejected, or the
         call is interrupted, nothing of the batch is added.
         """
         if y_true is None:
@@ -149,7 +149,7 @@ class PredictionSets(Accumulator[_core.PredictionSets]):
         """Add a batch of rows.
 
         The arguments are those of `calibrant.set_coverage`. Batches must have the same number
-        of levels. If a row is refused, nothing of the batch is added.
+        of levels. If a row is rejected, nothing of the batch is added.
         """
         if y_true is None:
             raise TypeError("y_true must be an array of labels, got None")

@@ -32,7 +32,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
-Missing = Literal["refuse", "skip"]
+Missing = Literal["reject", "skip"]
 T = TypeVar("T", bound=Mergeable)
 
 _PAIR = re.compile(r"\bpair (\d+)(?: \(pair \d+ of all\))?")
@@ -48,7 +48,7 @@ class Scan:
     roles : Roles
     classes : tuple or None
         The labels in the order of their codes, where they are not codes themselves.
-    missing : {"refuse", "skip"}
+    missing : {"reject", "skip"}
     crossed : {"raise", "swap"}
     """
 
@@ -135,17 +135,17 @@ class Scan:
         ------
         ValueError, TypeError
             About the first bad row, with its file, column and place. Missing values are counted
-            first, if they are refused and the source can be read again.
+            first, if they are rejected and the source can be read again.
         """
         checked_callable(progress, "progress")
         try:
             return reduce_parts(self._parts(), make, name_error=self.named_error, progress=progress)
         except ValueError as error:
             if "missing value" in str(error) and self._source.can_be_read_again:
-                raise self._refusal(progress) from error
+                raise self._rejection(progress) from error
             raise
 
-    def _refusal(self, progress: Callable[[int], None] | None) -> ValueError:
+    def _rejection(self, progress: Callable[[int], None] | None) -> ValueError:
         total = reduce_parts(
             self._parts(), lambda: MissingCounts(self.roles), name_error=self.named_error,
             progress=progress,
@@ -232,7 +232,7 @@ def scan(
     draws: str | Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     positive: Any = None,
-    missing: Missing = "refuse",
+    missing: Missing = "reject",
     crossed: Crossed = "raise",
     format: str | None = None,  # noqa: A002  # the word that readers of tables have
     header: bool | None = None,
@@ -273,7 +273,7 @@ def scan(
         The labels in the order of the probabilities, where they are not codes 0, 1, ...
     positive : optional
         The label of class 1 of two.
-    missing : {"refuse", "skip"}
+    missing : {"reject", "skip"}
         What to do with rows in which a value is missing.
     crossed : {"raise", "swap"}
         What to do with intervals whose lower bound is above the upper one.
@@ -282,7 +282,7 @@ def scan(
         for standard input.
     header : bool, optional
         Whether the first line of CSV files names the columns; if not, they are 0, 1, .... By
-        default it does, and one that holds numbers is refused.
+        default it does, and one that holds numbers is rejected.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def scan(
     >>> [batch.n for batch in found]
     [3]
     """
-    checked_choice(missing, "missing", ("refuse", "skip"))
+    checked_choice(missing, "missing", ("reject", "skip"))
     check_crossed(crossed)
     if format is not None:
         checked_choice(format, "format", FORMATS)

@@ -207,7 +207,7 @@ class CsvFile(_File):
     """Text with separators, compressed or not.
 
     The first line names the columns; without a header they are 0, 1, ..., as those of a matrix.
-    Where nothing is said, a first line of numbers is refused: it may be a row.
+    Where nothing is said, a first line of numbers is rejected: it may be a row.
     """
 
     _what = "CSV"
@@ -271,7 +271,7 @@ class CsvFile(_File):
                 return kinds_of(reader.schema, self.name)
 
     def _check_header(self, names: Sequence[str]) -> None:
-        """Refuse a row in the place of names: fractions, or numbers alone."""
+        """Reject a row in the place of names: fractions, or numbers alone."""
         numbers = [name for name in names if _NUMBER.fullmatch(name.strip())]
         is_matrix = list(names) == [str(i) for i in range(len(names))] and len(names) > 2
         fractions = any(not name.strip().lstrip("+-").isdigit() for name in numbers)
@@ -304,10 +304,10 @@ class CsvFile(_File):
                 check_quotes(self.name, opened, self._separator, rows + header)
         except self.arrow.ArrowInvalid as error:
             if "conversion error" in str(error):
-                self._refuse_text(floats)
+                self._reject_text(floats)
             raise
 
-    def _refuse_text(self, columns: Sequence[str]) -> None:
+    def _reject_text(self, columns: Sequence[str]) -> None:
         """Look for the first value that is no number, and say where it is."""
         row = 0
         with self._open(columns, dict.fromkeys(columns, self.arrow.string())) as reader:

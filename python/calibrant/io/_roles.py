@@ -99,7 +99,7 @@ class Roles:
 
 
 def check_names(role: str, names: Any) -> None:
-    """Refuse what is neither the name of a column nor, where there may be several, of some."""
+    """Reject what is neither the name of a column nor, where there may be several, of some."""
     may_be_several = role in ("prob", "low", "high", "truth", "draws")
     several = hasattr(names, "__iter__") and not isinstance(names, (bytes, Mapping))
     if names is None or isinstance(names, str) or (may_be_several and several):

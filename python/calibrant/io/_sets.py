@@ -12,7 +12,7 @@ __all__ = ["as_sets", "check_sets"]
 
 
 def check_sets(source: Source, name: str) -> None:
-    """Refuse a column that cannot hold sets."""
+    """Reject a column that cannot hold sets."""
     kind = source.kinds[name]
     # Lists in a data frame of pandas are objects, as text is.
     if kind in ("float", "boolean") or (kind == "text" and source.files):

@@ -69,7 +69,7 @@ def open_source(
 
 
 def check_distinct(paths: Iterable[Path]) -> None:
-    """Refuse a file that is there twice, under whatever names: its rows would count twice."""
+    """Reject a file that is there twice, under whatever names: its rows would count twice."""
     known: dict[Any, Path] = {}
     for path in paths:
         try:

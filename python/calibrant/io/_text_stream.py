@@ -54,7 +54,7 @@ class TextStream:
 
 
 def check_depth(name: str) -> Callable[[bytes], None]:
-    """Return what looks at the blocks of JSON lines, and refuses a line that is nested too deep."""
+    """Return what looks at the blocks of JSON lines, and rejects a line that is nested too deep."""
     rest = b""
     row = 0
 
@@ -94,7 +94,7 @@ def _depth(line: bytes) -> int:
 
 
 def check_quotes(name: str, opened: Any, separator: str, rows: int) -> None:
-    """Refuse a CSV file of which quotes have swallowed lines.
+    """Reject a CSV file of which quotes have swallowed lines.
 
     Called where there are fewer rows than lines. Values may have line ends inside of quotes, but a
     quote that is opened and never closed makes all lines after it one value, and so does one that

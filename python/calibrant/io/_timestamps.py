@@ -30,7 +30,7 @@ def _has_zone(dtype: Any) -> bool:
 
 
 def check_timestamps(source: Source, name: str) -> None:
-    """Refuse a column that cannot hold the time of a row."""
+    """Reject a column that cannot hold the time of a row."""
     kind = source.kinds[name]
     if kind in ("text", "list", "boolean"):
         held = {"text": "text or objects", "list": "lists", "boolean": "booleans"}[kind]

@@ -166,13 +166,13 @@ def generalized_mean(
         Any real number up to 2^26 in magnitude, or infinite: 1 is the arithmetic mean, 0 the
         geometric (the limit), -1 the harmonic, inf the maximum, -inf the minimum. The float
         nearest to -2/3 stands for -2/3 itself. A power so large that the terms p^m lie more
-        than 2^26 powers of two apart is refused: take its limit, infinity.
+        than 2^26 powers of two apart is rejected: take its limit, infinity.
     q_lim : float, 0 <= q_lim < 0.5
         Clip p to [q_lim, 1 - q_lim].
     sample_weight : array of shape (n,), finite and not negative, optional
         A row of weight 2 counts like two rows, one of weight 0 not at all.
     nan_policy : {"raise", "omit"}
-        What to do with NaN or missing values: refuse them, or leave their rows out.
+        What to do with NaN or missing values: reject them, or leave their rows out.
 
     Returns
     -------
@@ -304,7 +304,7 @@ def risk_profile(
         How shape (n, 2) is read. "auto": as a binary problem, whose second column is scored as if
         it were passed alone; its rows must sum to 1, up to 0.001. "top_label": as k classes are.
     nan_policy : {"raise", "omit"}
-        What to do with NaN or missing values: refuse them, or drop their rows and count them.
+        What to do with NaN or missing values: reject them, or drop their rows and count them.
 
     Returns
     -------

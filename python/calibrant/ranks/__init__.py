@@ -82,7 +82,7 @@ def sbc_ranks(
         The index of the first pair in the whole of the data, if this is a batch of it: batches
         then give the ranks that one call would.
     nan_policy : {"raise", "omit"}
-        Whether to refuse missing values or drop the pairs that have one in any dimension, so that
+        Whether to reject missing values or drop the pairs that have one in any dimension, so that
         there are fewer ranks than pairs.
 
     Returns
@@ -132,7 +132,7 @@ def draw_counts(
     Parameters
     ----------
     draws, truth, axis
-        As for `sbc_ranks`; a missing value is refused.
+        As for `sbc_ranks`; a missing value is rejected.
     first_pair : int
         For messages only.
 
@@ -374,7 +374,7 @@ def _default_references(truth: NDArray[Any], seed: int, first: int) -> NDArray[n
         complete = wide[pairs][~np.isnan(wide[pairs]).any(axis=1)]
         corners += [complete.min(axis=0), complete.max(axis=0)] if len(complete) else []
     if not corners:
-        return np.zeros(truth.shape)  # of no use: the core has no pair, or refuses the truths
+        return np.zeros(truth.shape)  # of no use: the core has no pair, or rejects the truths
     low, high = np.min(corners, axis=0), np.max(corners, axis=0)
     made = tarp_references(low, high, len(truth), seed=seed, first_pair=first)
     return made.reshape(truth.shape)

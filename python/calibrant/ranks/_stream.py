@@ -64,7 +64,7 @@ class Ranks(Accumulator[_core.Ranks]):
     ) -> None:
         """Add a batch of pairs, ranked as by `calibrant.sbc_ranks`.
 
-        If a pair is refused, or the call is interrupted, nothing of the batch is added.
+        If a pair is rejected, or the call is interrupted, nothing of the batch is added.
 
         Parameters
         ----------

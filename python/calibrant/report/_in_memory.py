@@ -44,7 +44,7 @@ def report(
     groups, n_bins, q_lim, confidence_level, sample_weight, pos_label, labels, multi_class
         As for `calibrant.scorecard`.
     nan_policy : {"raise", "omit"}
-        Refuse missing values, or leave their rows out and count them.
+        Reject missing values, or leave their rows out and count them.
 
     Returns
     -------

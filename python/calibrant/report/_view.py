@@ -142,7 +142,7 @@ class View:
     @cached_property
     def verdict(self) -> CalibrationVerdict:
         """The verdict on the probabilities."""
-        q_lim = self.card.q_lim  # refuses evidence without rows
+        q_lim = self.card.q_lim  # rejects evidence without rows
         return calibration_verdict(self.evidence.table._rows, q_lim=q_lim)
 
     @cached_property

@@ -199,7 +199,7 @@ def _ndim(sample: Any) -> int:
         return ndim
     try:
         return np.ndim(sample)
-    except ValueError:  # ragged: refused by name where it is read
+    except ValueError:  # ragged: rejected by name where it is read
         return 2
 
 

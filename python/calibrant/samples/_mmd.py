@@ -55,7 +55,7 @@ def median_bandwidth(
 
 
 def n_rows(sample: Any) -> int:
-    """Return how many rows there are; what has no length is left for the core to refuse."""
+    """Return how many rows there are; what has no length is left for the core to reject."""
     try:
         return len(sample)
     except TypeError:
@@ -91,7 +91,7 @@ def bandwidths_of(x: Any, y: Any, bandwidth: Bandwidth, kernel: str) -> list[flo
 
 
 def checked_estimator(estimator: str, block_size: int | None) -> None:
-    """Refuse what is no estimator, and a size of blocks where there are none."""
+    """Reject what is no estimator, and a size of blocks where there are none."""
     checked_choice(estimator, "estimator", ESTIMATORS)
     if block_size is not None and estimator != "block":
         raise ValueError(f"block_size is for estimator 'block', not for {estimator!r}")
@@ -115,7 +115,7 @@ def rows_of_blocks(x: Any, y: Any, estimator: str, block_size: int | None) -> in
 
 
 def require_pairs(x: Any, y: Any) -> None:
-    """Refuse samples that are too short for the unbiased estimator."""
+    """Reject samples that are too short for the unbiased estimator."""
     n, m = n_rows(x), n_rows(y)
     if n < 2 or m < 2:
         raise ValueError(f"an unbiased MMD needs at least 2 rows of each, got {n} and {m}")

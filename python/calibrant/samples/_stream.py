@@ -30,7 +30,7 @@ class _Features(Accumulator[StateT]):
     def update(self, features: ArrayLike) -> None:
         """Add a batch of rows.
 
-        If a row is refused, or the call is interrupted, nothing of the batch is added.
+        If a row is rejected, or the call is interrupted, nothing of the batch is added.
 
         Parameters
         ----------

@@ -40,7 +40,7 @@ class Refinement:
         Raises
         ------
         ValueError
-            If a row is refused, or the rows cannot be those of the table. Nothing is added then.
+            If a row is rejected, or the rows cannot be those of the table. Nothing is added then.
         """
         omit = check_nan_policy(nan_policy)
         codes, y_proba = event_rows(

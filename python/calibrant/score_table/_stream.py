@@ -36,7 +36,7 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
     ----------
     pairs : bool
         Count the pairs (event, class) of all classes instead, for `assess` of several classes.
-        What is for rows is refused then: pairs of one row depend on each other.
+        What is for rows is rejected then: pairs of one row depend on each other.
     q_lim : float, 0 <= q_lim < 0.5
         Of pairs: clip the probabilities to [q_lim, 1 - q_lim].
 

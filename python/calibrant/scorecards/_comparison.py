@@ -231,7 +231,7 @@ class ComparisonSums:
             )
         their_cards, their_pairs = other._sums()
         with self._lock:
-            # Aside, so that whatever is refused leaves all as it was.
+            # Aside, so that whatever is rejected leaves all as it was.
             cards = {name: c.copy().merge(their_cards[name]) for name, c in self.scorecards.items()}
             pairs = {pair: p.copy().merge(their_pairs[pair]) for pair, p in self.pairs.items()}
             self.scorecards, self.pairs = cards, pairs
@@ -352,7 +352,7 @@ def without_gaps(codes: Any, probas: Mapping[str, Any], weight: Any) -> NDArray[
     """Labels that are missing wherever anything is, so that all models leave out the same rows."""
     labels = np.array(codes, np.float64)
     for values in (*probas.values(), weight):
-        if values is not None and len(values) == len(labels):  # else the core refuses it
+        if values is not None and len(values) == len(labels):  # else the core rejects it
             gaps = np.isnan(_numbers(values))
             labels[gaps if gaps.ndim == 1 else gaps.any(axis=1)] = np.nan
     return labels

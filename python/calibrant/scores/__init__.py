@@ -170,7 +170,7 @@ def brier_score(
         How shape (n, 2) is read. "auto": as a binary problem, whose second column is scored as if
         it were passed alone; its rows must sum to 1, up to 0.001. "top_label": as k classes are.
     nan_policy : {"raise", "omit"}
-        What to do with NaN or missing values: refuse them, or leave their rows out.
+        What to do with NaN or missing values: reject them, or leave their rows out.
 
     See Also
     --------

@@ -222,7 +222,7 @@ def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
 
 
 def _near(whole: NDArray[np.int64], stamps: NDArray[Any]) -> NDArray[np.int64]:
-    """Refuse numbers that cannot be subtracted from each other."""
+    """Reject numbers that cannot be subtracted from each other."""
     far = np.flatnonzero((whole <= -_FARTHEST) | (whole >= _FARTHEST))
     if far.size:
         raise ValueError(f"timestamps are too far away, found {stamps[far[0]]} at row {far[0]}")

@@ -49,7 +49,7 @@ class Windowed(Composite):
     origin : timestamp, optional
         Where a window begins; 0 or the start of 1970 by default, which was a Thursday.
     late : {"count", "raise"}
-        What to do with rows of closed panes: count them in `n_late` and leave them out, or refuse
+        What to do with rows of closed panes: count them in `n_late` and leave them out, or reject
         the batch.
     keep : int or None
         How many closed windows can still be asked for, with rows or not; None for all. The rows
@@ -113,7 +113,7 @@ class Windowed(Composite):
     def update(self, *rows: Any, timestamps: ArrayLike | None = None, **named: Any) -> None:
         """Add a batch of rows.
 
-        If one is refused, nothing of the batch is added.
+        If one is rejected, nothing of the batch is added.
 
         Parameters
         ----------

@@ -41,7 +41,7 @@ void walk_sorted_rows(const ScoredRows& rows, Poll poll, WalkTests& tests);
 [[nodiscard]] bool worth_cells(const ScoredRows& rows);
 
 class BucketedScores;
-struct ScorePairs;
+struct Concordance;
 
 // The rows in a score cell, and whether all have the same score.
 struct CellCount {
@@ -71,7 +71,7 @@ struct WalkLimits {
 // counted.
 [[nodiscard]] bool cell_walk_tests(const BucketedScores& buckets, std::size_t workers, Poll poll,
                                    WalkTests& tests, std::vector<CellCount>* counts,
-                                   ScorePairs& pairs, const WalkLimits& limits = {});
+                                   Concordance& pairs, const WalkLimits& limits = {});
 
 // The walk, over the weight of all rows: where it is after the rows up to each score. The first
 // point is its start, with score 0.

@@ -19,14 +19,14 @@ inline constexpr double least_gridded = 0x1p-28;
 
 // Memory that is going to be read next, in up to two pieces: a kernel that computes for long asks
 // for it meanwhile, because the processor's own prefetching stops where no memory is read.
-struct Ahead {
+struct PrefetchHint {
     const void* at[2] = {nullptr, nullptr};
     std::size_t bytes[2] = {0, 0};
 };
 
 // Asks for one of `parts` equal parts of it, into the second-level cache: no more lines at once
 // than the processor can wait for. Static, as kernels share nothing with other files.
-[[gnu::always_inline]] static inline void prefetch(const Ahead& ahead, std::size_t part,
+[[gnu::always_inline]] static inline void prefetch(const PrefetchHint& ahead, std::size_t part,
                                                    std::size_t parts) {
     constexpr std::size_t line = 64;
     for (int piece = 0; piece < 2; ++piece) {
@@ -175,7 +175,7 @@ struct alignas(32) CellTerms {
 
 struct ScorecardKernels {
     // As `risk`, and the squares.
-    void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums,
+    void (*risk)(const double* q, std::size_t n, const PrefetchHint& ahead, RiskBlock* sums,
                  RiskSquares* squares);
     // The terms of ScoreKernels::brier, and the sums. Returns false, with the squares and the
     // spread unspecified, if some of these are positive but too small for such a sum.
@@ -230,7 +230,7 @@ struct Kernels {
     // or from 1, that it might not be. x and y finite.
     bool (*sum_products)(const double* x, const double* y, std::size_t n, ProductBlock* sums);
 
-    void (*risk)(const double* q, std::size_t n, const Ahead& ahead, RiskBlock* sums);
+    void (*risk)(const double* q, std::size_t n, const PrefetchHint& ahead, RiskBlock* sums);
 
     // log q, rounded to a multiple of 2^-58; of 0, which has none, it is 0. Returns how many
     // are 0. q not negative.

@@ -55,7 +55,7 @@ public:
 
     // Canonical: equal sums give equal bytes, however they were formed.
     void write(Writer& out) const;
-    // Refuses limbs beyond 2^(32 most_limbs) or below 2^(-32 most_limbs), so that sums and products
+    // Rejects limbs beyond 2^(32 most_limbs) or below 2^(-32 most_limbs), so that sums and products
     // of what has been read cost little. By default it holds the products of four doubles.
     static ExactSum read(Reader& in, std::int64_t most_limbs = 160);
 

@@ -69,12 +69,12 @@ template <class Part, class View, class Add>
 
 // A Worker, made from (empty, rows) of all groups, has `bool add(begin, end)`, false if a row is
 // bad, and take(), which returns the rows since the last one as an accumulator. In a bad chunk
-// refuse(begin, end) must throw, for the first of the rows in which one is. Groups worth all
+// reject(begin, end) must throw, for the first of the rows in which one is. Groups worth all
 // threads are cut into chunks of rows.
-template <class Worker, class Part, class Rows, class Refuse>
+template <class Worker, class Part, class Rows, class Reject>
 [[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const Rows& rows,
                                                    const GroupStarts& starts, std::size_t chunk,
-                                                   const Refuse& refuse, Poll poll) {
+                                                   const Reject& reject, Poll poll) {
     constexpr std::size_t groups_at_once = 64;
     PartsOfGroups<Part> parts(starts.size() - 1);
     const std::size_t workers = workers_for(starts.back(), chunks_per_worker * chunk);
@@ -95,7 +95,7 @@ template <class Worker, class Part, class Rows, class Refuse>
                            return true;
                        });
     if (failed != npos) {
-        refuse(starts[failed], starts[std::min(parts.size(), failed + groups_at_once)]);
+        reject(starts[failed], starts[std::min(parts.size(), failed + groups_at_once)]);
     }
     for (std::size_t group = 0; group < parts.size(); ++group) {
         const std::size_t first = starts[group], n = rows_of(group);
@@ -104,7 +104,7 @@ template <class Worker, class Part, class Rows, class Refuse>
                                 [&](std::size_t worker, std::size_t begin, std::size_t end) {
                                     return team[worker].add(first + begin, first + end);
                                 });
-        if (failed != npos) refuse(first + failed, first + std::min(n, failed + chunk));
+        if (failed != npos) reject(first + failed, first + std::min(n, failed + chunk));
         parts[group] = std::make_unique<Part>(team.front().take());
         for (std::size_t i = 1; i < workers; ++i) parts[group]->merge(team[i].take());
     }

@@ -1,4 +1,4 @@
-// How bad input is refused: what must hold, what was found, and where.
+// How bad input is rejected: what must hold, what was found, and where.
 //
 // Kernels test values as they use them and remember the first row that fails; only
 // then is one of these functions called. All of them throw InvalidInput, which is a
@@ -38,26 +38,26 @@ struct Row {
 [[nodiscard]] std::string place_text(const Row& where);
 
 // "<argument> must <requirement>, found <found> at <where>"
-[[noreturn]] void refuse(std::string_view argument, std::string_view requirement,
+[[noreturn]] void reject(std::string_view argument, std::string_view requirement,
                          std::string_view found, const Row& where);
 
 // `what` is how the user's library calls it: NaN, or null.
-[[noreturn]] void refuse_missing(std::string_view argument, const Row& where,
+[[noreturn]] void reject_missing(std::string_view argument, const Row& where,
                                  std::string_view what = "NaN");
 
 // The value that failed is passed on, not read again: it may have changed since.
 // `dtype` is the type it was stored in, so that a float32 is not printed with digits
-// it never had. A NaN is refused as missing.
-[[noreturn]] void refuse_probability(std::string_view argument, double value, const Row& where,
+// it never had. A NaN is rejected as missing.
+[[noreturn]] void reject_probability(std::string_view argument, double value, const Row& where,
                                      Dtype dtype = Dtype::float64);
-[[noreturn]] void refuse_weight(std::string_view argument, double value, const Row& where,
+[[noreturn]] void reject_weight(std::string_view argument, double value, const Row& where,
                                 Dtype dtype = Dtype::float64);
-[[noreturn]] void refuse_not_finite(std::string_view argument, double value, const Row& where,
+[[noreturn]] void reject_not_finite(std::string_view argument, double value, const Row& where,
                                     Dtype dtype = Dtype::float64);
 
 // A label that is missing, or that is no class code below `n_classes`. It is read
 // again, because its code no longer says what the user wrote.
-[[noreturn]] void refuse_label(std::string_view argument, const Column& labels, const Row& where,
+[[noreturn]] void reject_label(std::string_view argument, const Column& labels, const Row& where,
                                std::size_t n_classes);
 
 // Of y_proba, from batch to batch.

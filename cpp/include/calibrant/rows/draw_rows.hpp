@@ -49,7 +49,7 @@ struct DrawRows {
 
 // Throws InvalidInput for the first value in pairs [begin, end) that may not be there, of which it
 // is known that there is one.
-[[noreturn]] void refuse_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
+[[noreturn]] void reject_draws(const DrawRows& rows, std::size_t begin, std::size_t end,
                                std::uint64_t pairs_before);
 
 // What `less` is where a pair has a missing value.

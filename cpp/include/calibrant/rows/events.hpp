@@ -77,10 +77,10 @@ struct OutcomeBlock {
 
 // Where the probabilities and labels of the block from `begin` on lie, as far as they lie side by
 // side.
-[[nodiscard]] Ahead next_block(const Events& events, std::size_t begin);
+[[nodiscard]] PrefetchHint next_block(const Events& events, std::size_t begin);
 
 // Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
-[[noreturn]] void refuse_events(const Events& events, std::size_t begin, std::size_t end,
+[[noreturn]] void reject_events(const Events& events, std::size_t begin, std::size_t end,
                                 std::uint64_t rows_before);
 
 }  // namespace calibrant

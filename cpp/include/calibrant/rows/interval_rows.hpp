@@ -7,7 +7,7 @@
 // exactly if y is covered, and never -0.0.
 //
 // All values must be finite, and no two so far apart that a difference of them is not. Crossed
-// bounds are refused, or swapped if that is asked for. Where missing values may be omitted, a row
+// bounds are rejected, or swapped if that is asked for. Where missing values may be omitted, a row
 // in which any value of any level is missing is left out of all of them.
 #pragma once
 
@@ -75,7 +75,7 @@ private:
 };
 
 // Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
-[[noreturn]] void refuse_intervals(const IntervalRows& rows, std::size_t begin, std::size_t end,
+[[noreturn]] void reject_intervals(const IntervalRows& rows, std::size_t begin, std::size_t end,
                                    std::uint64_t rows_before);
 
 // How many rows a worker takes at a time, and how many workers there should be.
@@ -90,10 +90,10 @@ private:
 template <class Visit>
 void for_each_block(const IntervalRows& rows, std::size_t workers, std::uint64_t rows_before,
                     Poll poll, const Visit& visit) {
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_intervals(rows, begin, end, rows_before);
+    const auto reject = [&](std::size_t begin, std::size_t end) {
+        reject_intervals(rows, begin, end, rows_before);
     };
-    visit_blocks<IntervalBlock>(rows, rows.size(), chunk_rows(rows), workers, poll, refuse, visit);
+    visit_blocks<IntervalBlock>(rows, rows.size(), chunk_rows(rows), workers, poll, reject, visit);
 }
 
 }  // namespace calibrant

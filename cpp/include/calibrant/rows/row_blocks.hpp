@@ -13,10 +13,10 @@ namespace calibrant {
 
 // Calls visit(worker, row, block) for all n rows, in chunks on several threads; the block holds
 // those from `row` on that are not omitted. Throws as for_each_chunk does; a chunk that holds a bad
-// row is given to refuse(begin, end), which throws.
-template <class Block, class Rows, class Refuse, class Visit>
+// row is given to reject(begin, end), which throws.
+template <class Block, class Rows, class Reject, class Visit>
 void visit_blocks(const Rows& rows, std::size_t n, std::size_t chunk, std::size_t workers,
-                  Poll poll, const Refuse& refuse, const Visit& visit) {
+                  Poll poll, const Reject& reject, const Visit& visit) {
     std::vector<Block> blocks;
     blocks.reserve(workers);
     for (std::size_t i = 0; i < workers; ++i) blocks.emplace_back(rows);
@@ -29,7 +29,7 @@ void visit_blocks(const Rows& rows, std::size_t n, std::size_t chunk, std::size_
             }
             return true;
         });
-    if (failed != npos) refuse(failed, std::min(n, failed + chunk));
+    if (failed != npos) reject(failed, std::min(n, failed + chunk));
 }
 
 }  // namespace calibrant

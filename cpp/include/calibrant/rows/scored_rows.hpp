@@ -166,7 +166,7 @@ void for_each_block(const ScoredRows& rows, std::size_t workers, Poll poll, cons
                                             [&](std::size_t row) { visit(worker, row, block); });
                        });
     if (failed != npos) {
-        refuse_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
+        reject_events(rows.events, failed, std::min(rows.size(), failed + chunk), 0);
     }
 }
 

@@ -83,7 +83,7 @@ private:
 };
 
 // Throws InvalidInput for the first bad row in [begin, end), which is known to hold one.
-[[noreturn]] void refuse_sets(const SetRows& rows, std::size_t begin, std::size_t end,
+[[noreturn]] void reject_sets(const SetRows& rows, std::size_t begin, std::size_t end,
                               std::uint64_t rows_before);
 
 // As for IntervalRows.
@@ -100,10 +100,10 @@ private:
 template <class Visit>
 void for_each_block(const SetRows& rows, std::size_t workers, std::uint64_t rows_before, Poll poll,
                     const Visit& visit) {
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_sets(rows, begin, end, rows_before);
+    const auto reject = [&](std::size_t begin, std::size_t end) {
+        reject_sets(rows, begin, end, rows_before);
     };
-    visit_blocks<SetBlock>(rows, rows.size, chunk_rows(rows), workers, poll, refuse, visit);
+    visit_blocks<SetBlock>(rows, rows.size, chunk_rows(rows), workers, poll, reject, visit);
 }
 
 }  // namespace calibrant

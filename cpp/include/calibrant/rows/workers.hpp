@@ -20,10 +20,10 @@ inline constexpr std::size_t chunks_per_worker = 4;
 
 // A Worker is made from (total, rows), has `bool add(begin, end)`, false if a row is bad, and
 // `finish_into(total)`. `events` say how many rows there are, and of how many values. If a row is
-// bad, refuse(begin, end) must throw, for the first of the rows in which one is; if it does or
+// bad, reject(begin, end) must throw, for the first of the rows in which one is; if it does or
 // the poll says stop, total is as it was.
-template <class Worker, class Total, class Rows, class Refuse>
-void run_workers(Total& total, const Rows& rows, const Events& events, const Refuse& refuse,
+template <class Worker, class Total, class Rows, class Reject>
+void run_workers(Total& total, const Rows& rows, const Events& events, const Reject& reject,
                  Poll poll) {
     const std::size_t n = events.size();
     const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
@@ -38,7 +38,7 @@ void run_workers(Total& total, const Rows& rows, const Events& events, const Ref
             if (!mine) mine.emplace(total, rows);
             return mine->add(begin, end);
         });
-    if (failed != npos) refuse(failed, std::min(n, failed + chunk));
+    if (failed != npos) reject(failed, std::min(n, failed + chunk));
     for (std::optional<Worker>& worker : team) {
         if (worker) worker->finish_into(total);
     }
@@ -48,10 +48,10 @@ void run_workers(Total& total, const Rows& rows, const Events& events, const Ref
 template <class Worker, class Total, class Rows>
 void update_by_workers(Total& total, const Rows& rows, const Events& events,
                        std::uint64_t rows_before, Poll poll) {
-    const auto refuse = [&](std::size_t begin, std::size_t end) {
-        refuse_events(events, begin, end, rows_before);
+    const auto reject = [&](std::size_t begin, std::size_t end) {
+        reject_events(events, begin, end, rows_before);
     };
-    run_workers<Worker>(total, rows, events, refuse, poll);
+    run_workers<Worker>(total, rows, events, reject, poll);
 }
 
 }  // namespace calibrant

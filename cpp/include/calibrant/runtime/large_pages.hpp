@@ -9,7 +9,7 @@
 
 namespace calibrant {
 
-// Only a wish, whose refusal changes nothing. The memory begins at a page.
+// Only a wish, whose rejection changes nothing. The memory begins at a page.
 void prefer_large_pages(void* memory, std::size_t bytes);
 
 // For containers.

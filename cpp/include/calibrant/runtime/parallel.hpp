@@ -12,7 +12,7 @@
 // a call inside a chunk does, it does on its own thread.
 //
 // The threads are those of C++, not of OpenMP: an OpenMP runtime ends the process when it is
-// refused a thread or memory, waits for all threads at the end of a region, and does not survive a
+// rejected a thread or memory, waits for all threads at the end of a region, and does not survive a
 // fork. OpenMP is optional, and only asked how many threads there should be.
 //
 // Fork: threads stay behind in the parent. A forked child works on one thread for ever, whatever

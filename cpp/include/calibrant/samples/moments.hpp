@@ -83,7 +83,7 @@ public:
     [[nodiscard]] std::size_t width() const { return products_.width(); }
     [[nodiscard]] Vendi empty() const { return Vendi(width()); }
 
-    // Refuses rows of zeros, too.
+    // Rejects rows of zeros, too.
     void update(const Column& rows, std::uint64_t rows_before, Poll poll);
     void merge(const Vendi& other);
 

@@ -3,7 +3,7 @@
 // A cut between bins falls between two cells, and then nothing is uncertain, or into one: then
 // some of its rows belong to the bin before and the rest to the bin after, and what is known of
 // them (how many at least, their hits, their least and greatest score) bounds what moves. Bounds
-// on the errors come from chain_bounds.hpp: exact over all that the cells allow, up to the
+// on the errors come from bin_split_bounds.hpp: exact over all that the cells allow, up to the
 // treatment of a bin's own weight (squares) and of bins one by one (the largest gap).
 //
 // They are computed in doubles, of shares of the total weight, from sums that are exact, and then
@@ -17,7 +17,7 @@
 
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/calibration/calibration.hpp"
-#include "calibrant/score_table/chain_bounds.hpp"
+#include "calibrant/score_table/bin_split_bounds.hpp"
 #include "calibrant/score_table/score_table.hpp"
 
 namespace calibrant {

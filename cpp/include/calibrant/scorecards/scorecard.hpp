@@ -35,7 +35,7 @@
 #include "calibrant/calibration/calibration.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/score_table/score_table.hpp"
 #include "calibrant/scores/scores.hpp"
 #include "calibrant/state/bytes.hpp"
@@ -112,7 +112,7 @@ private:
     friend class BlockScorer;
     friend class PartialScorecard;
     friend class ScorecardEstimator;
-    friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const RowsByGroup&, Poll,
+    friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const PartitionedEvents&, Poll,
                                                    const SetAside&);
 
     [[nodiscard]] bool is_possible() const;

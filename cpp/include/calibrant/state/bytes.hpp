@@ -12,7 +12,7 @@
 //
 // All numbers are little-endian on every machine, doubles are their IEEE 754 bits. The
 // encoding is canonical: equal states give equal bytes, and reading and writing again
-// gives the same bytes. A reader refuses with a CorruptState whatever it does not fully
+// gives the same bytes. A reader rejects with a CorruptState whatever it does not fully
 // understand; bytes from anywhere may be wrong but must never crash it or make it
 // allocate more than they could fill.
 #pragma once
@@ -93,10 +93,10 @@ public:
     std::string_view raw(std::size_t size);
 
     // A u64 that says how many elements follow, of at least bytes_each each (>= 1):
-    // refused if the remaining bytes cannot hold them, hence safe to allocate for.
+    // rejected if the remaining bytes cannot hold them, hence safe to allocate for.
     std::size_t count(std::size_t bytes_each);
 
-    // Call after the last field: refuses bytes that nobody read.
+    // Call after the last field: rejects bytes that nobody read.
     void finish() const;
 
 private:
@@ -113,7 +113,7 @@ std::string seal(Kind kind, std::uint16_t version, const Writer& payload);
 // looks into bytes. Throws CorruptState, saying what was expected and what was found.
 Reader open(std::string_view bytes, Kind expected, std::uint16_t newest_version);
 
-// What make() returns; parameters that it refuses are those of a malformed state.
+// What make() returns; parameters that it rejects are those of a malformed state.
 template <class Make>
 [[nodiscard]] auto make_from_state(const Make& make) {
     try {

@@ -7,8 +7,8 @@
 namespace calibrant {
 namespace {
 
-// One higher and unsigned, -1 is 0 and all that is refused is large. Bytes are doubled, as there is
-// no instruction that multiplies them.
+// One higher and unsigned, -1 is 0 and all that is rejected is large. Bytes are doubled, as there
+// is no instruction that multiplies them.
 template <bool by_eight, class Unsigned>
 bool narrow_votes(const void* from, std::size_t n, std::uint8_t n_classes,
                   std::uint8_t* __restrict codes) {

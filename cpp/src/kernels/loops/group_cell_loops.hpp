@@ -3,8 +3,8 @@
 
 #include "kernels/group_cell_kernels.hpp"
 #include "kernels/loops/kernel_parts.hpp"
-#include "kernels/loops/score_kernels.hpp"
-#include "kernels/loops/spiegelhalter_kernels.hpp"
+#include "kernels/loops/score_loops.hpp"
+#include "kernels/loops/spiegelhalter_loops.hpp"
 
 namespace calibrant {
 namespace {

@@ -1,4 +1,4 @@
-"""What several metrics of MAPIE refuse, and how they read labels."""
+"""What several metrics of MAPIE reject, and how they read labels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def check_number_of_bins(num_bins: Any) -> int:
 
 
 def check_levels(confidence_level: Any) -> None:
-    """Refuse what is neither a float in [0, 1] nor a list of such; None passes, as in MAPIE."""
+    """Reject what is neither a float in [0, 1] nor a list of such; None passes, as in MAPIE."""
     if confidence_level is None:
         return
     if not isinstance(confidence_level, (float, Iterable)):

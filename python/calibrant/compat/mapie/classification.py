@@ -25,7 +25,7 @@ __all__ = [
 
 
 def _sets(y_pred_set: Any) -> NDArray[np.bool_]:
-    """Return sets as booleans; numbers other than 0 and 1 are refused."""
+    """Return sets as booleans; numbers other than 0 and 1 are rejected."""
     sets = array(y_pred_set, "y_pred_set")
     if sets.dtype.kind == "b":
         return sets

@@ -45,7 +45,7 @@ def _check_kinds(*arrays: NDArray[Any]) -> None:
         raise ValueError("intervals must have at least one row, got none")
 
 
-def _refuse_infinite(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> None:
+def _reject_infinite(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> None:
     """Name what is not finite, if there is anything."""
     finite(y, "y_true")
     finite(lower, "lower bounds")
@@ -53,20 +53,20 @@ def _refuse_infinite(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) 
 
 
 def _totals(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> _Totals:
-    """Return the sums of one level; refuses what is not finite."""
+    """Return the sums of one level; rejects what is not finite."""
     _check_kinds(y, lower, upper)
     found = _core.interval_totals(as_double(y), as_double(lower), as_double(upper))
     if not found[-1]:
-        _refuse_infinite(y, lower, upper)
+        _reject_infinite(y, lower, upper)
     return _Totals(*found[:-1])
 
 
 def _covered(y: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> int:
-    """Return how many rows of one level are covered; refuses what is not finite."""
+    """Return how many rows of one level are covered; rejects what is not finite."""
     _check_kinds(y, lower, upper)
     covered, clean = _core.interval_hits(as_double(y), as_double(lower), as_double(upper))
     if not clean:
-        _refuse_infinite(y, lower, upper)
+        _reject_infinite(y, lower, upper)
     return covered
 
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"
-#include "kernels/loops/score_kernels.hpp"  // round_score
+#include "kernels/loops/score_loops.hpp"  // round_score
 
 namespace calibrant {
 namespace {

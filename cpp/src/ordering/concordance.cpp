@@ -1,4 +1,4 @@
-#include "ordering/score_pairs.hpp"
+#include "ordering/concordance.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -161,8 +161,8 @@ private:
 // Counts 2 (hits above misses) + (ties) of some keys.
 class PairCounter {
 public:
-    [[nodiscard]] std::uint64_t twice_won(std::span<const Bits> misses,
-                                          std::span<const Bits> hits) {
+    [[nodiscard]] std::uint64_t doubled_concordant(std::span<const Bits> misses,
+                                                   std::span<const Bits> hits) {
         if (misses.empty() || hits.empty()) return 0;
         const auto [least, greatest] = range(misses, hits);
         if (least == greatest) return misses.size() * hits.size();
@@ -245,7 +245,7 @@ private:
 
 // Per bucket.
 struct BucketPairs {
-    std::uint64_t misses = 0, hits = 0, twice_won = 0;
+    std::uint64_t misses = 0, hits = 0, doubled_concordant = 0;
 };
 
 // The keys of a bucket, side by side.
@@ -289,28 +289,28 @@ ExactSum exact(const WideProduct& number) {
 
 }  // namespace
 
-void ScorePairs::add(const WideProduct& more) {
-    twice_won.low += more.low;
-    twice_won.high += more.high + (twice_won.low < more.low ? 1 : 0);
+void Concordance::add(const WideProduct& more) {
+    doubled_concordant.low += more.low;
+    doubled_concordant.high += more.high + (doubled_concordant.low < more.low ? 1 : 0);
 }
 
-void ScorePairs::add_pairs(UInt128 of_hits, UInt128 of_twice_misses) {
-    add(wide_product(of_hits, of_twice_misses));
+void Concordance::add_pairs(UInt128 of_hits, UInt128 doubled_misses) {
+    add(wide_product(of_hits, doubled_misses));
 }
 
-double ScorePairs::area() const {
-    return mean(exact(twice_won), exact(wide_product(2 * hits, misses)));
+double Concordance::area() const {
+    return mean(exact(doubled_concordant), exact(wide_product(2 * hits, misses)));
 }
 
-DoubleDouble ScorePairs::wide_area() const {
+DoubleDouble Concordance::wide_area() const {
     const ScaledDoubleDouble share =
-        divide(exact(twice_won).value(), exact(wide_product(2 * hits, misses)).value());
+        divide(exact(doubled_concordant).value(), exact(wide_product(2 * hits, misses)).value());
     const auto exponent = static_cast<int>(std::max<std::int64_t>(share.exponent, -2000));
     return {std::ldexp(share.value.high, exponent), std::ldexp(share.value.low, exponent)};
 }
 
-ScorePairs count_pairs(const SortedScores& scores, Poll poll) {
-    ScorePairs pairs;
+Concordance count_concordant(const SortedScores& scores, Poll poll) {
+    Concordance pairs;
     pairs.unit_exponent = scores.unit_exponent();
     pairs.n = scores.count();
     scores.for_each_score(poll, [&](double, UInt128 weight, UInt128 hits) {
@@ -355,7 +355,7 @@ void BucketedScores::fill(const ScoredRows& rows, Poll poll) {
                    });
 }
 
-void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const Ahead& ahead) {
+void BucketedScores::add(std::size_t worker, const ScoredBlock& block, const PrefetchHint& ahead) {
     const CellBuckets& buckets = parts_->buckets;
     Pages& mine = parts_->pages[worker];
     const double* const score = block.score();
@@ -395,23 +395,24 @@ void BucketedScores::for_each_page(const std::vector<std::uint8_t>& wanted, Poll
                    });
 }
 
-ScorePairs BucketedScores::count_pairs(Poll poll, const Look& look) const {
+Concordance BucketedScores::count_concordant(Poll poll, const Look& look) const {
     const std::size_t workers = parts_->pages.size();
     std::vector<BucketPairs> of_bucket(parts_->buckets.size());
     std::vector<PairCounter> counters(workers);
     std::vector<BucketKeys> keys(workers);
-    for_each_chunk(
-        of_bucket.size(), 1, workers, poll, [&](std::size_t worker, std::size_t k, std::size_t) {
-            keys[worker].copy(parts_->pages, k);
-            const auto misses = keys[worker].misses(), hits = keys[worker].hits();
-            of_bucket[k] = {misses.size(), hits.size(), counters[worker].twice_won(misses, hits)};
-            if (look) look(worker, misses, hits);
-            return true;
-        });
-    ScorePairs total;
+    for_each_chunk(of_bucket.size(), 1, workers, poll,
+                   [&](std::size_t worker, std::size_t k, std::size_t) {
+                       keys[worker].copy(parts_->pages, k);
+                       const auto misses = keys[worker].misses(), hits = keys[worker].hits();
+                       of_bucket[k] = {misses.size(), hits.size(),
+                                       counters[worker].doubled_concordant(misses, hits)};
+                       if (look) look(worker, misses, hits);
+                       return true;
+                   });
+    Concordance total;
     for (const BucketPairs& bucket : of_bucket) {
         total.add_pairs(bucket.hits, 2 * total.misses);
-        total.add({0, bucket.twice_won});
+        total.add({0, bucket.doubled_concordant});
         total.hits += bucket.hits;
         total.misses += bucket.misses;
         total.n += bucket.hits + bucket.misses;
@@ -419,12 +420,12 @@ ScorePairs BucketedScores::count_pairs(Poll poll, const Look& look) const {
     return total;
 }
 
-ScorePairs count_pairs(const ScoredRows& rows, Poll poll) {
+Concordance count_concordant(const ScoredRows& rows, Poll poll) {
     const std::size_t workers = workers_for(rows.size(), chunks_per_worker * chunk_rows(rows));
     std::optional<BucketedScores> buckets = BucketedScores::worth_making(rows, workers);
-    if (!buckets) return count_pairs(SortedScores(rows, poll), poll);
+    if (!buckets) return count_concordant(SortedScores(rows, poll), poll);
     buckets->fill(rows, poll);
-    return buckets->count_pairs(poll);
+    return buckets->count_concordant(poll);
 }
 
 }  // namespace calibrant

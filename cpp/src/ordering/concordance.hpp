@@ -24,14 +24,15 @@
 
 namespace calibrant {
 
-struct ScorePairs {
+struct Concordance {
     UInt128 hits = 0, misses = 0;  // their weight, in units of 2^unit_exponent
-    WideProduct twice_won{0, 0};   // 2 (pairs where the hit scores higher) + (ties), in units^2
+    WideProduct doubled_concordant{
+        0, 0};  // 2 (pairs where the hit scores higher) + (ties), in units^2
     int unit_exponent = 0;
     std::uint64_t n = 0;  // rows read, weight 0 included
 
-    void add(const WideProduct& more);  // to twice_won
-    void add_pairs(UInt128 of_hits, UInt128 of_twice_misses);
+    void add(const WideProduct& more);  // to doubled_concordant
+    void add_pairs(UInt128 of_hits, UInt128 doubled_misses);
     // The share of the pairs that are won, ties by half, rounded once; NaN where there is none.
     [[nodiscard]] double area() const;
     [[nodiscard]] DoubleDouble wide_area() const;  // with 100 bits
@@ -59,10 +60,10 @@ public:
     // Shows each bucket, the bits of its scores, to whoever wants to look at them.
     using Look = std::function<void(std::size_t worker, std::span<const std::uint64_t> misses,
                                     std::span<const std::uint64_t> hits)>;
-    [[nodiscard]] ScorePairs count_pairs(Poll poll, const Look& look = nullptr) const;
+    [[nodiscard]] Concordance count_concordant(Poll poll, const Look& look = nullptr) const;
 
 private:
-    void add(std::size_t worker, const ScoredBlock& block, const Ahead& ahead);
+    void add(std::size_t worker, const ScoredBlock& block, const PrefetchHint& ahead);
 
     struct Parts;
     explicit BucketedScores(std::unique_ptr<Parts> parts);
@@ -70,7 +71,7 @@ private:
 };
 
 // Throw as for_each_chunk does, and InvalidInput at a bad row.
-[[nodiscard]] ScorePairs count_pairs(const ScoredRows& rows, Poll poll);
-[[nodiscard]] ScorePairs count_pairs(const SortedScores& scores, Poll poll);
+[[nodiscard]] Concordance count_concordant(const ScoredRows& rows, Poll poll);
+[[nodiscard]] Concordance count_concordant(const SortedScores& scores, Poll poll);
 
 }  // namespace calibrant

@@ -30,18 +30,18 @@ struct Source {
     std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
 };
 
-[[nodiscard]] Source source_of_bins(const Assessment& table, const RiskProfile& whole);
-[[nodiscard]] Source bayes_source(const Assessment& table, const RiskProfile& whole,
-                                  std::size_t classes, double strength);
+[[nodiscard]] Source frequency_estimate_of_bins(const Assessment& table, const RiskProfile& whole);
+[[nodiscard]] Source bayes_frequency_estimate(const Assessment& table, const RiskProfile& whole,
+                                              std::size_t classes, double strength);
 
 // Of the scores of the pairs; of `bins` only the number matters, but for by_bin. They throw
 // Interrupted when the poll says so.
-[[nodiscard]] Source isotonic_source(const SortedScores& scores, const Bins& bins,
-                                     const RiskProfile& whole, Poll poll);
-[[nodiscard]] Source nearest_source(const SortedScores& scores, const Bins& bins,
-                                    const RiskProfile& whole, Poll poll);
+[[nodiscard]] Source isotonic_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                                 const RiskProfile& whole, Poll poll);
+[[nodiscard]] Source nearest_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                                const RiskProfile& whole, Poll poll);
 inline constexpr std::size_t most_kernel_bins = 2048;  // eight cells to either side
-[[nodiscard]] Source kernel_source(const SortedScores& scores, const Bins& bins,
-                                   const RiskProfile& whole, Poll poll);
+[[nodiscard]] Source kernel_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                               const RiskProfile& whole, Poll poll);
 
 }  // namespace calibrant

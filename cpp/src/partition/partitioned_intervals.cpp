@@ -1,4 +1,4 @@
-#include "partition/intervals_by_group.hpp"
+#include "partition/partitioned_intervals.hpp"
 
 namespace calibrant {
 namespace {
@@ -26,7 +26,7 @@ bool are_neighbours(const Column& left, const Column& right) {
 }  // namespace
 
 // Says where the values of rows are, as doubles.
-class IntervalsByGroup::Reader {
+class PartitionedIntervals::Reader {
 public:
     static constexpr std::size_t most_rows = 128;
 
@@ -70,9 +70,11 @@ private:
     std::vector<Source> sources_;
 };
 
-IntervalsByGroup::IntervalsByGroup(const IntervalRows& rows, const GroupCodes& groups, Poll poll)
+PartitionedIntervals::PartitionedIntervals(const IntervalRows& rows, const GroupCodes& groups,
+                                           Poll poll)
     : rows_(rows),
-      together_(groups, rows.size(), Reader(rows).value_bytes(), RowsTogether::most_at_once, poll) {
+      together_(groups, rows.size(), Reader(rows).value_bytes(), GroupPartition::most_at_once,
+                poll) {
     together_.write_as(std::vector(columns_of(rows).size(), sizeof(double)));
     std::vector<Reader> team(together_.workers(), Reader(rows));
     (void)together_.read(
@@ -82,7 +84,7 @@ IntervalsByGroup::IntervalsByGroup(const IntervalRows& rows, const GroupCodes& g
         });
 }
 
-IntervalsByGroup::Memory::Memory(const IntervalsByGroup& source, std::size_t rows)
+PartitionedIntervals::Scratch::Scratch(const PartitionedIntervals& source, std::size_t rows)
     : rows_(source.rows_) {
     if (rows_.y_true != nullptr) {
         y_true_ = add_column(rows);
@@ -98,7 +100,7 @@ IntervalsByGroup::Memory::Memory(const IntervalsByGroup& source, std::size_t row
     }
 }
 
-Column IntervalsByGroup::Memory::add_column(std::size_t rows) {
+Column PartitionedIntervals::Scratch::add_column(std::size_t rows) {
     double* const values = values_.emplace_back(rows).data();
     columns_.push_back(reinterpret_cast<std::byte*>(values));
     return side_by_side(values, rows, 1, Dtype::float64);

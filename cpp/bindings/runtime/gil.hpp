@@ -25,31 +25,31 @@ bool poll_signals();
 // Releases the GIL while it lives. Unlike pybind11's, it does not abort the process if
 // Python exits meanwhile and this is a daemon thread: then the thread stops here for
 // good, as Python itself has it from 3.14 on.
-class Unlocked {
+class GilReleased {
 public:
-    Unlocked() : state_(PyEval_SaveThread()) {}
-    Unlocked(const Unlocked&) = delete;
-    Unlocked& operator=(const Unlocked&) = delete;
+    GilReleased() : state_(PyEval_SaveThread()) {}
+    GilReleased(const GilReleased&) = delete;
+    GilReleased& operator=(const GilReleased&) = delete;
     // May throw: should Python begin to exit while we wait for the GIL, it ends this
     // thread by unwinding it.
-    ~Unlocked() noexcept(false);
+    ~GilReleased() noexcept(false);
 
 private:
     PyThreadState* state_;
 };
 
 // Below, a call is over in microseconds and handing the GIL around costs more.
-inline constexpr std::size_t rows_worth_unlocking = 10'000;
+inline constexpr std::size_t rows_worth_releasing_gil = 10'000;
 
 // Runs work(), without the GIL if there is much to do; it must touch no Python object
 // and nothing that another Python thread may change. An interrupt comes out as the
 // Python exception that caused it.
 template <class Work>
-auto run_unlocked(std::size_t rows, Work&& work) {
+auto without_gil(std::size_t rows, Work&& work) {
     const FloatEnvironment standard;
     try {
-        if (rows <= rows_worth_unlocking) return std::forward<Work>(work)();
-        const Unlocked unlocked;
+        if (rows <= rows_worth_releasing_gil) return std::forward<Work>(work)();
+        const GilReleased unlocked;
         return std::forward<Work>(work)();
     } catch (const Interrupted&) {
         throw py::error_already_set();
@@ -59,7 +59,7 @@ auto run_unlocked(std::size_t rows, Work&& work) {
 // Reads a result: whatever other libraries have set, it is rounded to nearest and subnormals
 // are kept. work() must call into the core, which is not inlined here.
 template <class Work>
-auto run_standard(Work&& work) {
+auto with_ieee_environment(Work&& work) {
     const FloatEnvironment standard;
     return std::forward<Work>(work)();
 }

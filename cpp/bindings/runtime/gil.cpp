@@ -1,4 +1,4 @@
-#include "bindings/runtime/unlocked.hpp"
+#include "bindings/runtime/gil.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -31,7 +31,7 @@ bool poll_signals() {
     return PyErr_CheckSignals() != 0;
 }
 
-Unlocked::~Unlocked() noexcept(false) {
+GilReleased::~GilReleased() noexcept(false) {
     while (python_is_exiting()) std::this_thread::sleep_for(std::chrono::hours(1));
     PyEval_RestoreThread(state_);
 }

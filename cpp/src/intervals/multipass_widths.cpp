@@ -1,4 +1,4 @@
-#include "intervals/far_flung_widths.hpp"
+#include "intervals/multipass_widths.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -85,7 +85,7 @@ private:
 
 }  // namespace
 
-FarFlungWidths::FarFlungWidths(const IntervalRows& rows, std::size_t level, Poll poll)
+MultipassWidths::MultipassWidths(const IntervalRows& rows, std::size_t level, Poll poll)
     : rows_(rows), workers_(1), poll_(poll) {
     rows_.lower = {rows.lower[level]};
     rows_.upper = {rows.upper[level]};
@@ -110,11 +110,11 @@ FarFlungWidths::FarFlungWidths(const IntervalRows& rows, std::size_t level, Poll
     }
 }
 
-double FarFlungWidths::least() const { return width_of(least_); }
-double FarFlungWidths::most() const { return width_of(most_); }
+double MultipassWidths::least() const { return width_of(least_); }
+double MultipassWidths::most() const { return width_of(most_); }
 
 template <class Visit>
-void FarFlungWidths::for_each_word(const Visit& visit) const {
+void MultipassWidths::for_each_word(const Visit& visit) const {
     for_each_block(rows_, workers_, 0, poll_,
                    [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
                        for (std::size_t i = 0; i < block.n(); ++i) {
@@ -125,7 +125,7 @@ void FarFlungWidths::for_each_word(const Visit& visit) const {
 }
 
 // Where to cut: after each range_rows rows or so, by a table of equal steps of words.
-std::vector<Word> FarFlungWidths::range_ends() const {
+std::vector<Word> MultipassWidths::range_ends() const {
     const auto width = static_cast<int>(std::bit_width(most_ - least_));
     const int shift = std::max(width - static_cast<int>(std::bit_width(n_buckets - 1)), 0);
     std::vector<std::vector<std::uint64_t>> team(workers_,
@@ -150,7 +150,7 @@ std::vector<Word> FarFlungWidths::range_ends() const {
     return ends;
 }
 
-std::vector<Word> FarFlungWidths::sorted_range(Word low, Word high) const {
+std::vector<Word> MultipassWidths::sorted_range(Word low, Word high) const {
     std::vector<std::vector<Word>> team(workers_);
     for_each_word([&](std::size_t worker, Word word) {
         if (word >= low && word <= high) team[worker].push_back(word);
@@ -164,7 +164,7 @@ std::vector<Word> FarFlungWidths::sorted_range(Word low, Word high) const {
     return words;
 }
 
-void FarFlungWidths::add_boxes(double bandwidth, BoxFormer& former) const {
+void MultipassWidths::add_boxes(double bandwidth, BoxFormer& former) const {
     BoxMaker maker(bandwidth, former);
     Word low = 0;
     for (const Word high : range_ends()) {

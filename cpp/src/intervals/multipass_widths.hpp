@@ -11,9 +11,9 @@
 
 namespace calibrant {
 
-class FarFlungWidths {
+class MultipassWidths {
 public:
-    FarFlungWidths(const IntervalRows& rows, std::size_t level, Poll poll);
+    MultipassWidths(const IntervalRows& rows, std::size_t level, Poll poll);
 
     [[nodiscard]] std::uint64_t count() const { return n_; }
     [[nodiscard]] std::uint64_t covered() const { return covered_; }

@@ -1,5 +1,5 @@
-// Bounds on sums over a Chain of functions of a bin's hits and misses: chain_bounds.hpp with two
-// moved amounts instead of one. Of source_bounds.cpp only.
+// Bounds on sums over a Chain of functions of a bin's hits and misses: bin_split_bounds.hpp with
+// two moved amounts instead of one. Of frequency_estimate_bounds.cpp only.
 //
 // A group's division is a point of a polygon: so many hits and so many misses go to the bin before
 // the cut, together at least `needed`. The functions are convex, so their sum is
@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/score_table/chain_bounds.hpp"
+#include "calibrant/score_table/bin_split_bounds.hpp"
 
 namespace calibrant {
 namespace {

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "assessment/source.hpp"
+#include "assessment/frequency_estimate.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibration/isotonic.hpp"
-#include "score_table/source_sums.hpp"
+#include "score_table/frequency_estimate_sums.hpp"
 
 namespace calibrant {
 namespace {
@@ -210,8 +210,8 @@ double smoothed(const std::vector<double>& counts, const std::vector<double>& ke
 
 }  // namespace
 
-Source isotonic_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
-                       Poll poll) {
+Source isotonic_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                   const RiskProfile& whole, Poll poll) {
     const std::vector<IsotonicBlock> blocks = isotonic_blocks(scores, poll);
     Runs runs(bins, whole, scores.unit_exponent());
     std::size_t block = 0;
@@ -224,8 +224,8 @@ Source isotonic_source(const SortedScores& scores, const Bins& bins, const RiskP
     return runs.finish();
 }
 
-Source nearest_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
-                      Poll poll) {
+Source nearest_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                  const RiskProfile& whole, Poll poll) {
     // Without weights 64 bits suffice, and there may be many scores.
     if (!scores.weighted()) {
         return nearest_among(Ranked<std::uint64_t>(scores, poll), 0, bins, whole, poll);
@@ -233,8 +233,8 @@ Source nearest_source(const SortedScores& scores, const Bins& bins, const RiskPr
     return nearest_among(Ranked<UInt128>(scores, poll), scores.unit_exponent(), bins, whole, poll);
 }
 
-Source kernel_source(const SortedScores& scores, const Bins& bins, const RiskProfile& whole,
-                     Poll poll) {
+Source kernel_frequency_estimate(const SortedScores& scores, const Bins& bins,
+                                 const RiskProfile& whole, Poll poll) {
     const std::size_t n_bins = bins.size();
     if (n_bins > most_kernel_bins) {
         throw InvalidInput("n_bins must be at most 2048 for the kernel source, got " +

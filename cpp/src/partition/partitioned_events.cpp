@@ -1,4 +1,4 @@
-#include "calibrant/partition/rows_by_group.hpp"
+#include "calibrant/partition/partitioned_events.hpp"
 
 #include <cmath>
 #include <limits>
@@ -28,7 +28,7 @@ PickedRows::PickedRows(const Events& events, const std::vector<std::size_t>& row
 }
 
 // Reads and checks rows, and says where the values of value_bytes() are.
-class RowsByGroup::OutcomeReader {
+class PartitionedEvents::OutcomeReader {
 public:
     explicit OutcomeReader(const Events& events) : events_(events), block_(events) {}
     [[nodiscard]] std::size_t most_rows() const { return block_.most_rows; }
@@ -67,7 +67,7 @@ private:
     OutcomeBlock block_;
 };
 
-class RowsByGroup::TruthReader {
+class PartitionedEvents::TruthReader {
 public:
     explicit TruthReader(const Events& events) : events_(events) {}
     [[nodiscard]] std::size_t most_rows() const { return block_rows; }
@@ -96,7 +96,7 @@ private:
     EventBlock block_;
 };
 
-std::vector<std::size_t> RowsByGroup::value_bytes() const {
+std::vector<std::size_t> PartitionedEvents::value_bytes() const {
     std::vector<std::size_t> bytes = {sizeof(double)};
     if (keep_ == Keep::outcome) {
         bytes = {events_.y_proba.width * sizeof(double), sizeof(std::int32_t)};
@@ -105,12 +105,12 @@ std::vector<std::size_t> RowsByGroup::value_bytes() const {
     return bytes;
 }
 
-RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
-                         std::uint64_t rows_before, Poll poll)
+PartitionedEvents::PartitionedEvents(const Events& events, Keep keep, const GroupCodes& groups,
+                                     std::uint64_t rows_before, Poll poll)
     : events_(events),
       keep_(keep),
       rows_before_(rows_before),
-      together_(groups, events.size(), value_bytes(), RowsTogether::most_at_once, poll) {
+      together_(groups, events.size(), value_bytes(), GroupPartition::most_at_once, poll) {
     if (keep == Keep::truth) {
         read<TruthReader>(poll);
     } else {
@@ -119,7 +119,7 @@ RowsByGroup::RowsByGroup(const Events& events, Keep keep, const GroupCodes& grou
 }
 
 template <class Reader>
-void RowsByGroup::read(Poll poll) {
+void PartitionedEvents::read(Poll poll) {
     std::vector<Reader> team;
     team.reserve(together_.workers());
     for (std::size_t i = 0; i < together_.workers(); ++i) team.emplace_back(events_);
@@ -128,18 +128,19 @@ void RowsByGroup::read(Poll poll) {
                        [&](std::size_t worker, std::size_t row, std::size_t n,
                            const std::byte** values) { return team[worker].read(row, n, values); });
     if (failed == npos) return;
-    refuse_events(events_, failed, std::min(events_.size(), failed + together_.chunk()),
+    reject_events(events_, failed, std::min(events_.size(), failed + together_.chunk()),
                   rows_before_);
 }
 
-std::size_t RowsByGroup::chunk() const {
+std::size_t PartitionedEvents::chunk() const {
     const std::size_t width = keep_ == Keep::truth ? 1 : events_.y_proba.width;
     return std::max<std::size_t>(chunk_values / std::max<std::size_t>(width, 1), 1);
 }
 
-void RowsByGroup::refuse() const { refuse_events(events_, 0, events_.size(), rows_before_); }
+void PartitionedEvents::reject() const { reject_events(events_, 0, events_.size(), rows_before_); }
 
-RowsByGroup::Memory::Memory(const RowsByGroup& source, std::size_t rows) : events_(source.events_) {
+PartitionedEvents::Scratch::Scratch(const PartitionedEvents& source, std::size_t rows)
+    : events_(source.events_) {
     const bool labelled = source.keep_ == Keep::outcome;
     const std::size_t width = labelled ? events_.y_proba.width : 1;
     p_ = LargeArray<double>(rows * width);

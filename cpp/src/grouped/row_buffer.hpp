@@ -21,42 +21,42 @@ class ScoreTable;
 // bins. Tables grow by 96 bytes with nearly each row, to megabytes; to add few rows to one is to
 // copy all of it.
 template <class State>
-inline constexpr std::size_t most_waiting = 0;
+inline constexpr std::size_t most_buffered = 0;
 template <>
-inline constexpr std::size_t most_waiting<Assessment> = 512;
+inline constexpr std::size_t most_buffered<Assessment> = 512;
 template <>
-inline constexpr std::size_t most_waiting<Scorecard> = 16384;
+inline constexpr std::size_t most_buffered<Scorecard> = 16384;
 template <>
-inline constexpr std::size_t most_waiting<ScoreTable> = 16384;
+inline constexpr std::size_t most_buffered<ScoreTable> = 16384;
 template <class State>
-inline constexpr bool rows_wait = most_waiting<State> != 0;
+inline constexpr bool buffers_rows = most_buffered<State> != 0;
 
 // Of y_proba of shape (n,), without weights.
-class WaitingRows {
+class RowBuffer {
 public:
-    WaitingRows() = default;
+    RowBuffer() = default;
     // Nothing if one of the rows cannot wait: if it is to be omitted, or is -0.
-    [[nodiscard]] static std::optional<WaitingRows> of(const double* p, const std::int32_t* label,
-                                                       std::size_t n) {
-        WaitingRows waiting;
-        waiting.rows_.resize(n);
+    [[nodiscard]] static std::optional<RowBuffer> of(const double* p, const std::int32_t* label,
+                                                     std::size_t n) {
+        RowBuffer buffered;
+        buffered.rows_.resize(n);
         bool suit = true;
         for (std::size_t i = 0; i < n; ++i) {
             const auto bits = std::bit_cast<std::uint64_t>(p[i]);
             suit = suit && bits <= std::bit_cast<std::uint64_t>(1.0);
-            waiting.rows_[i] = bits | (static_cast<std::uint64_t>(label[i]) << label_at);
+            buffered.rows_[i] = bits | (static_cast<std::uint64_t>(label[i]) << label_at);
         }
-        return suit ? std::optional(std::move(waiting)) : std::nullopt;
+        return suit ? std::optional(std::move(buffered)) : std::nullopt;
     }
 
     [[nodiscard]] std::size_t size() const { return rows_.size(); }
     [[nodiscard]] bool empty() const { return rows_.empty(); }
     // For the rows of another, so that adding them does not fail.
-    void make_room(const WaitingRows& other) {
+    void make_room(const RowBuffer& other) {
         const std::size_t needed = size() + other.size();
         if (needed > rows_.capacity()) rows_.reserve(std::max(needed, 2 * rows_.capacity()));
     }
-    void add(const WaitingRows& other) {
+    void add(const RowBuffer& other) {
         rows_.insert(rows_.end(), other.rows_.begin(), other.rows_.end());
     }
 

@@ -1,4 +1,4 @@
-// Means of an estimate of the source over the true pairs; see source.hpp.
+// Means of an estimate of the source over the true pairs; see frequency_estimate.hpp.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "assessment/source.hpp"
+#include "assessment/frequency_estimate.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "means/risk_sums.hpp"
 
@@ -39,10 +39,10 @@ public:
             flush();
             bin_ = bin;
         }
-        estimate_[waiting_] = estimate;
-        waiting_weight_[waiting_] = weight;
+        estimate_[buffered_] = estimate;
+        buffered_weight_[buffered_] = weight;
         all_one_ = all_one_ && weight == 1.0;
-        if (++waiting_ == block_rows) flush();
+        if (++buffered_ == block_rows) flush();
     }
 
     [[nodiscard]] Source finish() {
@@ -61,14 +61,14 @@ private:
     }
 
     void flush() {
-        weight_[bin_].add_block(waiting_weight_, waiting_);
+        weight_[bin_].add_block(buffered_weight_, buffered_);
         if (all_one_) {
-            weighted_estimate_[bin_].add_block(estimate_, waiting_);
+            weighted_estimate_[bin_].add_block(estimate_, buffered_);
         } else {
-            weighted_estimate_[bin_].add_products(waiting_weight_, estimate_, waiting_);
+            weighted_estimate_[bin_].add_products(buffered_weight_, estimate_, buffered_);
         }
-        adder_.add(sums_, estimate_, all_one_ ? nullptr : waiting_weight_, waiting_);
-        waiting_ = 0;
+        adder_.add(sums_, estimate_, all_one_ ? nullptr : buffered_weight_, buffered_);
+        buffered_ = 0;
         all_one_ = true;
     }
 
@@ -77,9 +77,9 @@ private:
     RiskAdder adder_;
     std::vector<ExactSum> weight_, weighted_estimate_;
     std::size_t bin_ = 0;
-    std::size_t waiting_ = 0;
+    std::size_t buffered_ = 0;
     bool all_one_ = true;
-    alignas(64) double estimate_[block_rows], waiting_weight_[block_rows];
+    alignas(64) double estimate_[block_rows], buffered_weight_[block_rows];
 };
 
 }  // namespace calibrant

@@ -1,10 +1,10 @@
-#include "score_table/source_bounds.hpp"
+#include "score_table/frequency_estimate_bounds.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "score_table/hit_chain.hpp"
-#include "score_table/source_sums.hpp"
+#include "score_table/frequency_estimate_sums.hpp"
+#include "score_table/hit_split_bounds.hpp"
 
 namespace calibrant {
 namespace {

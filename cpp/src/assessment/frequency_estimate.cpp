@@ -1,15 +1,15 @@
-#include "assessment/source.hpp"
+#include "assessment/frequency_estimate.hpp"
 
-#include "score_table/source_sums.hpp"
+#include "score_table/frequency_estimate_sums.hpp"
 
 namespace calibrant {
 
-Source source_of_bins(const Assessment& table, const RiskProfile& whole) {
-    return bayes_source(table, whole, 1, 0.0);
+Source frequency_estimate_of_bins(const Assessment& table, const RiskProfile& whole) {
+    return bayes_frequency_estimate(table, whole, 1, 0.0);
 }
 
-Source bayes_source(const Assessment& table, const RiskProfile& whole, std::size_t classes,
-                    double strength) {
+Source bayes_frequency_estimate(const Assessment& table, const RiskProfile& whole,
+                                std::size_t classes, double strength) {
     SourceSums sums(table.bins().size(), whole);
     for (std::size_t k = 0; k < table.table().size(); ++k) {
         const Assessment::Bin& bin = table.table()[k];

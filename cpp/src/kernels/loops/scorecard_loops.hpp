@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"
-#include "kernels/loops/score_kernels.hpp"
+#include "kernels/loops/score_loops.hpp"
 
 namespace calibrant {
 namespace {

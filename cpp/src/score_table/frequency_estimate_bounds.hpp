@@ -1,5 +1,5 @@
 // The source of a ScoreTable's pairs, with bounds that hold what the rows themselves would give
-// (source_of_bins of source.hpp).
+// (frequency_estimate_of_bins of frequency_estimate.hpp).
 //
 // With the shares h and c of true and false pairs in a bin, Source(m) is a function of the sum
 // over the bins of
@@ -26,7 +26,7 @@ struct SourceBounds {
     std::array<Bounds, 3> means;  // of the powers 1, 0 and -2/3
 
     // Of bins of a table of pairs, of so many classes. Where no cut is uncertain, low and high are
-    // the very value that source_of_bins gives.
+    // the very value that frequency_estimate_of_bins gives.
     SourceBounds(const ScoreBounds& bins, const RiskProfile& model, double classes);
 };
 

@@ -1,9 +1,9 @@
-// Rows brought together by group (rows_together.hpp): read and checked once, in the order in which
-// they come, and copied so that those of a group lie side by side. Then any accumulator can take in
-// one group after the other, each at the speed of contiguous rows.
+// Rows brought together by group (group_partition.hpp): read and checked once, in the order in
+// which they come, and copied so that those of a group lie side by side. Then any accumulator can
+// take in one group after the other, each at the speed of contiguous rows.
 //
 // Cost: 16 bytes a row (12 of truths), 8 more for each further column and for weights; and 12 (or
-// 8) for the rows of the largest neighbourhood, for each thread. The order of the rows of a group
+// 8) for the rows of the largest partition, for each thread. The order of the rows of a group
 // is kept.
 #pragma once
 
@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/group_desks.hpp"
+#include "calibrant/partition/group_partition.hpp"
 #include "calibrant/partition/group_runs.hpp"
-#include "calibrant/partition/rows_together.hpp"
+#include "calibrant/partition/partition_workers.hpp"
 #include "calibrant/rows/events.hpp"
 #include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
@@ -46,7 +46,7 @@ private:
     Events events_;
 };
 
-class RowsByGroup {
+class PartitionedEvents {
 public:
     // What is kept of a row besides its weight: its probabilities and label, or the probability
     // given to what happened alone, as of events without labels.
@@ -54,21 +54,21 @@ public:
 
     // Events have labels. Rows in no group are checked and left out. Throws InvalidInput at a bad
     // row, and as for_each_chunk does. rows_before is for messages only.
-    RowsByGroup(const Events& events, Keep keep, const GroupCodes& groups,
-                std::uint64_t rows_before, Poll poll);
+    PartitionedEvents(const Events& events, Keep keep, const GroupCodes& groups,
+                      std::uint64_t rows_before, Poll poll);
 
-    [[nodiscard]] const RowsTogether& together() const { return together_; }
+    [[nodiscard]] const GroupPartition& together() const { return together_; }
     [[nodiscard]] const Events& events() const { return events_; }  // as they come
     [[nodiscard]] std::size_t chunk() const;                        // rows that are worth while
-    [[noreturn]] void refuse() const;                               // there is a bad row
+    [[noreturn]] void reject() const;                               // there is a bad row
 
     // Room for rows, and events that are those rows.
-    class Memory {
+    class Scratch {
     public:
-        Memory(const RowsByGroup& source, std::size_t rows);
-        Memory(const Memory&) = delete;  // the events point into it
-        Memory& operator=(const Memory&) = delete;
-        ~Memory() = default;
+        Scratch(const PartitionedEvents& source, std::size_t rows);
+        Scratch(const Scratch&) = delete;  // the events point into it
+        Scratch& operator=(const Scratch&) = delete;
+        ~Scratch() = default;
         [[nodiscard]] const std::vector<std::byte*>& columns() const { return columns_; }
         [[nodiscard]] const Events& events() const { return events_; }
         [[nodiscard]] const double* p() const { return p_.data(); }
@@ -93,12 +93,12 @@ private:
     Events events_;
     Keep keep_;
     std::uint64_t rows_before_;
-    RowsTogether together_;
+    GroupPartition together_;
 };
 
 // Asked before the rows of a group are added to an accumulator, on several threads: true if they
 // need none.
-using SetAside = std::function<bool(const RowsByGroup::Memory&, const RowsOfGroup&)>;
+using SetAside = std::function<bool(const PartitionedEvents::Scratch&, const RowsOfGroup&)>;
 
 // Some rows of events: to point to one group after the other.
 class EventView {
@@ -125,34 +125,35 @@ private:
 
 // rows_of(events) is what a Worker is made from, together with an empty accumulator.
 template <class Worker, class Part, class RowsOf>
-[[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty, const RowsByGroup& source,
-                                                   Poll poll, const RowsOf& rows_of,
+[[nodiscard]] PartsOfGroups<Part> parts_by_workers(const Part& empty,
+                                                   const PartitionedEvents& source, Poll poll,
+                                                   const RowsOf& rows_of,
                                                    const SetAside& aside = nullptr) {
-    const auto of_memory = [&](const RowsByGroup::Memory& memory) {
+    const auto of_memory = [&](const PartitionedEvents::Scratch& memory) {
         return rows_of(memory.events());
     };
     const auto by_all_threads = [&](const auto& rows, const GroupStarts& starts) {
         return parts_by_workers<Worker>(
-            empty, rows, starts, source.chunk(), [&](std::size_t, std::size_t) { source.refuse(); },
+            empty, rows, starts, source.chunk(), [&](std::size_t, std::size_t) { source.reject(); },
             poll);
     };
-    return parts_by_desks<Worker>(
+    return update_partitions<Worker>(
         empty, source, of_memory, chunks_per_worker * source.chunk(), by_all_threads,
-        [&] { source.refuse(); }, poll, aside);
+        [&] { source.reject(); }, poll, aside);
 }
 
 // Of accumulators whose workers take one group after the other; null also for what was set aside,
 // which needs not be all that could be.
 [[nodiscard]] PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty,
-                                                        const RowsByGroup& rows, Poll poll);
+                                                        const PartitionedEvents& rows, Poll poll);
 [[nodiscard]] PartsOfGroups<Assessment> parts_by_group(const Assessment& empty,
-                                                       const RowsByGroup& rows, Poll poll,
+                                                       const PartitionedEvents& rows, Poll poll,
                                                        const SetAside& aside);
 [[nodiscard]] PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty,
-                                                       const RowsByGroup& rows, Poll poll,
+                                                       const PartitionedEvents& rows, Poll poll,
                                                        const SetAside& aside);
 [[nodiscard]] PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty,
-                                                      const RowsByGroup& rows, Poll poll,
+                                                      const PartitionedEvents& rows, Poll poll,
                                                       const SetAside& aside);
 
 // Of others: update(part, events, poll) adds rows to an empty one.
@@ -181,11 +182,11 @@ private:
 };
 
 template <class Part, class Update>
-[[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const RowsByGroup& source,
+[[nodiscard]] PartsOfGroups<Part> parts_by_group(const Part& empty, const PartitionedEvents& source,
                                                  Poll poll, const Update& update) {
     using Worker = UpdatingWorker<Part, Update>;
     using Rows = typename Worker::Rows;
-    const auto of_memory = [&](const RowsByGroup::Memory& memory) {
+    const auto of_memory = [&](const PartitionedEvents::Scratch& memory) {
         return Rows{memory.events(), update};
     };
     const auto by_all_threads = [&](const Rows& rows, const GroupStarts& starts) {
@@ -196,9 +197,9 @@ template <class Part, class Update>
                                         inner_poll);
                              });
     };
-    return parts_by_desks<Worker>(
+    return update_partitions<Worker>(
         empty, source, of_memory, chunks_per_worker * source.chunk(), by_all_threads,
-        [&] { source.refuse(); }, poll);
+        [&] { source.reject(); }, poll);
 }
 
 }  // namespace calibrant

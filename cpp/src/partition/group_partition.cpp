@@ -1,4 +1,4 @@
-#include "calibrant/partition/rows_together.hpp"
+#include "calibrant/partition/group_partition.hpp"
 
 #include <array>
 #include <cstring>
@@ -9,14 +9,14 @@
 namespace calibrant {
 namespace {
 
-// A neighbourhood has a line of memory in use when rows are read, and all its rows when they are
+// A partition has a line of memory in use when rows are read, and all its rows when they are
 // sorted: the first and the second should fit into the second level of a cache.
-constexpr std::size_t most_neighbourhoods = 1024, least_neighbourhoods = 512;
+constexpr std::size_t most_partitions = 1024, least_partitions = 512;
 constexpr std::size_t near_rows = std::size_t{1} << 14;
-// Rows are read in so many chunks at most; each has a place of its own in every neighbourhood.
+// Rows are read in so many chunks at most; each has a place of its own in every partition.
 constexpr std::size_t most_chunks = 64;
 constexpr std::size_t least_chunk = std::size_t{1} << 14;
-// Bytes between asking for memory and writing to it: the next lines of a neighbourhood.
+// Bytes between asking for memory and writing to it: the next lines of a partition.
 constexpr std::size_t ahead = 128;
 
 using Code = std::int32_t;
@@ -135,8 +135,7 @@ void with_rows_of(const std::vector<std::size_t>& sizes, const Work& work) {
 }
 
 unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
-    const std::size_t most =
-        std::clamp(rows / near_rows, least_neighbourhoods, most_neighbourhoods);
+    const std::size_t most = std::clamp(rows / near_rows, least_partitions, most_partitions);
     unsigned shift = 0;
     while (groups >> shift > most) ++shift;
     return shift;
@@ -144,8 +143,8 @@ unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
 
 }  // namespace
 
-RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
-                           std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
+GroupPartition::GroupPartition(const GroupCodes& groups, std::size_t rows,
+                               std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
     : groups_(groups),
       value_bytes_(std::move(value_bytes)),
       written_bytes_(value_bytes_),
@@ -155,13 +154,13 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
       shift_(groups_to_shift(groups.size, rows)) {
     row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
     const std::size_t of_each = std::size_t{1} << shift_;
-    const std::size_t neighbourhoods = (groups.size + of_each - 1) / of_each;
-    near_starts_.assign(neighbourhoods + 1, 0);
+    const std::size_t partitions = (groups.size + of_each - 1) / of_each;
+    partition_starts_.assign(partitions + 1, 0);
     if (rows == 0) return;
     const std::size_t chunks = std::clamp<std::size_t>(rows / least_chunk, 1, most_chunks);
     chunk_ = (rows + chunks - 1) / chunks;
     workers_ = workers_for(rows, chunk_);
-    next_.assign((rows + chunk_ - 1) / chunk_, GroupStarts(neighbourhoods));
+    next_.assign((rows + chunk_ - 1) / chunk_, GroupStarts(partitions));
     (void)for_each_chunk(rows, chunk_, workers_, poll,
                          [&](std::size_t, std::size_t begin, std::size_t end) {
                              GroupStarts& counts = next_[begin / chunk_];
@@ -174,15 +173,15 @@ RowsTogether::RowsTogether(const GroupCodes& groups, std::size_t rows,
                              return true;
                          });
     std::size_t place = 0;
-    for (std::size_t near = 0; near < neighbourhoods; ++near) {
-        near_starts_[near] = place;
-        for (GroupStarts& of_chunk : next_) place += std::exchange(of_chunk[near], place);
+    for (std::size_t partition = 0; partition < partitions; ++partition) {
+        partition_starts_[partition] = place;
+        for (GroupStarts& of_chunk : next_) place += std::exchange(of_chunk[partition], place);
     }
-    near_starts_.back() = place;
+    partition_starts_.back() = place;
     packed_ = LargeArray<std::byte>(place * row_bytes_);
 }
 
-void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* from) {
+void GroupPartition::pack(std::size_t row, std::size_t n, const std::byte* const* from) {
     std::size_t* const next = next_[row / chunk_].data();
     const Code* const codes = groups_.of_row + row;
     const auto place = [next, codes, shift = shift_](std::size_t i) {
@@ -193,67 +192,70 @@ void RowsTogether::pack(std::size_t row, std::size_t n, const std::byte* const* 
     });
 }
 
-bool RowsTogether::next() {
-    for (first_ = end_; first_ < neighbourhoods(); first_ = end_) {
+bool GroupPartition::next() {
+    for (first_ = end_; first_ < partitions(); first_ = end_) {
         end_ = first_ + 1;
-        while (end_ < neighbourhoods() && near_starts_[end_ + 1] - near_starts_[first_] <= at_once_)
+        while (end_ < partitions() &&
+               partition_starts_[end_ + 1] - partition_starts_[first_] <= at_once_)
             ++end_;
         if (size() != 0) return true;
     }
     return false;
 }
 
-GroupStarts RowsTogether::copy(const std::vector<std::byte*>& columns, Poll poll) const {
+GroupStarts GroupPartition::copy(const std::vector<std::byte*>& columns, Poll poll) const {
     if (end_ == first_ + 1) return sort(first_, columns, poll);
     GroupStarts starts(std::min(first_group(end_), groups_.size) - first_group() + 1);
     starts.back() = size();
     (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
                          [&](std::size_t, std::size_t i, std::size_t) {
-                             const std::size_t near = first_ + i;
-                             sort_chunks(near, columns, near_starts_[near] - near_starts_[first_],
-                                         starts.data() + (first_group(near) - first_group()),
-                                         rows_of(near), 1, nullptr);
+                             const std::size_t partition = first_ + i;
+                             sort_chunks(partition, columns,
+                                         partition_starts_[partition] - partition_starts_[first_],
+                                         starts.data() + (first_group(partition) - first_group()),
+                                         rows_of(partition), 1, nullptr);
                              return true;
                          });
     return starts;
 }
 
-GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns) const {
-    GroupStarts starts(groups_of(near) + 1, rows_of(near));
-    sort_chunks(near, columns, 0, starts.data(), rows_of(near), 1, nullptr);
+GroupStarts GroupPartition::sort(std::size_t partition,
+                                 const std::vector<std::byte*>& columns) const {
+    GroupStarts starts(groups_of(partition) + 1, rows_of(partition));
+    sort_chunks(partition, columns, 0, starts.data(), rows_of(partition), 1, nullptr);
     return starts;
 }
 
-GroupStarts RowsTogether::sort(std::size_t near, const std::vector<std::byte*>& columns,
-                               Poll poll) const {
-    const std::size_t rows = rows_of(near);
+GroupStarts GroupPartition::sort(std::size_t partition, const std::vector<std::byte*>& columns,
+                                 Poll poll) const {
+    const std::size_t rows = rows_of(partition);
     const std::size_t chunk = std::max(least_chunk, (rows + most_chunks - 1) / most_chunks);
-    GroupStarts starts(groups_of(near) + 1, rows);
-    sort_chunks(near, columns, 0, starts.data(), chunk, workers_for(rows, chunk), poll);
+    GroupStarts starts(groups_of(partition) + 1, rows);
+    sort_chunks(partition, columns, 0, starts.data(), chunk, workers_for(rows, chunk), poll);
     return starts;
 }
 
-void RowsTogether::sort_chunks(std::size_t near, const std::vector<std::byte*>& columns,
-                               std::size_t from_row, std::size_t* starts, std::size_t chunk,
-                               std::size_t workers, Poll poll) const {
-    const std::size_t first = first_group(near), rows = rows_of(near);
+void GroupPartition::sort_chunks(std::size_t partition, const std::vector<std::byte*>& columns,
+                                 std::size_t from_row, std::size_t* starts, std::size_t chunk,
+                                 std::size_t workers, Poll poll) const {
+    const std::size_t first = first_group(partition), rows = rows_of(partition);
     if (rows == 0) {
-        std::fill_n(starts, groups_of(near), from_row);
+        std::fill_n(starts, groups_of(partition), from_row);
         return;
     }
-    const std::byte* const packed = packed_.data() + near_starts_[near] * row_bytes_;
+    const std::byte* const packed = packed_.data() + partition_starts_[partition] * row_bytes_;
     const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
         return code_of(packed + i * bytes) - first;
     };
     // By chunk: how many rows of each group there are, and then where the next one goes.
-    std::vector<GroupStarts> next((rows + chunk - 1) / chunk, GroupStarts(groups_of(near)));
+    std::vector<GroupStarts> next((rows + chunk - 1) / chunk, GroupStarts(groups_of(partition)));
     (void)for_each_chunk(rows, chunk, workers, poll,
                          [&](std::size_t, std::size_t begin, std::size_t end) {
                              std::size_t* const counts = next[begin / chunk].data();
                              for (std::size_t i = begin; i < end; ++i) ++counts[group_of(i)];
                              return true;
                          });
-    for (std::size_t group = 0; group < groups_of(near); ++group) {
+    for (std::size_t group = 0; group < groups_of(partition); ++group) {
         starts[group] = from_row;
         for (GroupStarts& of_chunk : next) from_row += std::exchange(of_chunk[group], from_row);
     }

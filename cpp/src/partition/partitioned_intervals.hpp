@@ -1,4 +1,4 @@
-// Interval rows brought together by group (rows_together.hpp), as doubles. They are not checked
+// Interval rows brought together by group (group_partition.hpp), as doubles. They are not checked
 // before they are taken in.
 #pragma once
 
@@ -6,28 +6,28 @@
 #include <vector>
 
 #include "calibrant/ordering/grouped_scores.hpp"
+#include "calibrant/partition/group_partition.hpp"
 #include "calibrant/partition/group_runs.hpp"
-#include "calibrant/partition/rows_together.hpp"
 #include "calibrant/rows/interval_rows.hpp"
 #include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
 
 namespace calibrant {
 
-class IntervalsByGroup {
+class PartitionedIntervals {
 public:
     // The rows have no groups of their own, and must outlive this.
-    IntervalsByGroup(const IntervalRows& rows, const GroupCodes& groups, Poll poll);
+    PartitionedIntervals(const IntervalRows& rows, const GroupCodes& groups, Poll poll);
 
-    [[nodiscard]] const RowsTogether& together() const { return together_; }
+    [[nodiscard]] const GroupPartition& together() const { return together_; }
 
     // Room for rows, and interval rows that are those.
-    class Memory {
+    class Scratch {
     public:
-        Memory(const IntervalsByGroup& source, std::size_t rows);
-        Memory(const Memory&) = delete;  // the rows point into it
-        Memory& operator=(const Memory&) = delete;
-        ~Memory() = default;
+        Scratch(const PartitionedIntervals& source, std::size_t rows);
+        Scratch(const Scratch&) = delete;  // the rows point into it
+        Scratch& operator=(const Scratch&) = delete;
+        ~Scratch() = default;
         [[nodiscard]] const std::vector<std::byte*>& columns() const { return columns_; }
         [[nodiscard]] const IntervalRows& rows() const { return rows_; }
 
@@ -44,7 +44,7 @@ private:
     class Reader;
 
     const IntervalRows& rows_;
-    RowsTogether together_;
+    GroupPartition together_;
 };
 
 }  // namespace calibrant
