@@ -27,7 +27,7 @@ def words_at(seed, pair, dimension, purpose):
 
 
 def uniform_below(bound, seed, pair, dimension):
-    """The words are cut into bound equal shares; what is left over at the start of each is rejected.
+    """The words are cut into bound equal shares; what is left at the start of each is rejected.
 
     Share k holds the words w with floor(w bound / 2^32) = k. Of those, only the last
     floor(2^32 / bound) count.

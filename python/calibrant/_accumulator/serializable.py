@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def read_state(path: str | os.PathLike[str], from_bytes: Callable[[bytes], T]) -> T:
-    """Return what `from_bytes` makes of a file; what it rejects is rejected with the file's name."""
+    """Return what `from_bytes` makes of a file; a rejection names the file."""
     block = checked_path(path).read_bytes()
     try:
         return from_bytes(block)

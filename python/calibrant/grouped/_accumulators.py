@@ -14,7 +14,7 @@ from calibrant._input.labels import event_rows
 from calibrant._input.validation import check_nan_policy
 from calibrant.grouped._runs import GroupsOfRows, GroupsOfRuns, runs
 
-__all__ = ["GroupTotals", "CoreParts", "Parts", "PlainParts", "parts_like"]
+__all__ = ["CoreParts", "GroupTotals", "Parts", "PlainParts", "parts_like"]
 
 
 @dataclasses.dataclass(frozen=True)
