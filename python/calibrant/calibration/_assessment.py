@@ -320,8 +320,8 @@ def source_of_table(
 ) -> tuple[_core.RiskProfile, np.ndarray]:
     """Return the sources that need no more than the table: its means, and by bin."""
     if source == "bayes":
-        return table.bayes_source(whole, n_classes, PRIOR_STRENGTH)
-    return table.source_of_bins(whole)
+        return table.bayes_frequency_estimate(whole, n_classes, PRIOR_STRENGTH)
+    return table.frequency_estimate_of_bins(whole)
 
 
 def assess(
