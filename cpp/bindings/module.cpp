@@ -60,6 +60,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     register_grouped(m);  // after those it gives for each group
     register_smooth(m);
     register_subpopulation(m);
+    register_use_lock(m);
     register_walks(m);  // after score_table: it reads one
 
     py::module_ testing = m.def_submodule("_testing", "For the tests of calibrant only.");

@@ -33,6 +33,7 @@ void register_scorecard(pybind11::module_& m);
 void register_scores(pybind11::module_& m);
 void register_smooth(pybind11::module_& m);
 void register_subpopulation(pybind11::module_& m);
+void register_use_lock(pybind11::module_& m);
 void register_walks(pybind11::module_& m);
 
 // For the tests of calibrant only.

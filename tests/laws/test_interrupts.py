@@ -12,6 +12,7 @@ import dis
 import functools
 import signal
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ import pytest
 
 import calibrant
 from bad_input_rows import ACCUMULATORS, EVENTS, KEYS, REGRESSION
+from calibrant._core import UseLock, _testing
 from calibrant.streaming import (
     Assessment,
     CoverageHSIC,
@@ -132,7 +134,7 @@ def test_merge(kind):
         assert view(other) == before
 
 
-# Groups: merging is long where many of them are taken in
+# Handlers that return: an accumulator is not re-entrant
 
 
 @contextlib.contextmanager
@@ -147,6 +149,105 @@ def alarm(handler, seconds, interval=0.0):
         signal.signal(signal.SIGALRM, old)
 
 
+def use(call):
+    """Return whether an accumulator could be used; if not, it was being changed."""
+    try:
+        call()
+    except RuntimeError as rejected:
+        assert "is being updated or merged" in str(rejected)  # noqa: PT017
+        return False
+    return True
+
+
+@each_kind
+def test_a_handler_that_returns(kind):
+    """It sees and adds rows before the batch or after it, or is rejected."""
+    rows = KINDS[kind][1]
+    total = filled(kind)
+    views = [view(total)]  # after one batch, two, three
+    places = interrupted(lambda: total.update(**rows), at=-1)
+    views.append(view(total))
+    total.update(**rows)
+    views.append(view(total))
+    rejected = 0
+    for at in range(1, places + 1):
+        total, seen, added = filled(kind), [], []
+
+        def handler():
+            use(lambda: seen.append(view(total)))  # noqa: B023
+            added.append(use(lambda: total.update(**rows)))  # noqa: B023
+
+        interrupted(lambda: total.update(**rows), at, handler)  # noqa: B023
+        assert all(found in views[:2] for found in seen)
+        assert view(total) == views[1 + sum(added)]
+        rejected += not added[0]
+    assert rejected or not kind.startswith(("Grouped", "Windowed"))
+
+
+@contextlib.contextmanager
+def rows_while_updated(verb):
+    """A handler for a core accumulator of which the update takes long enough to be found in it."""
+    total, other, found = _testing.RowCounter("a", 3), _testing.RowCounter("a", 4), []
+    handler = {
+        "update": lambda: total.update(5),
+        "merge": lambda: total.merge(other),
+        "be merged": lambda: other.merge(total),
+        "to_bytes": total.to_bytes,
+        "copy": total.copy,
+        "n": lambda: total.n,
+        "==": lambda: total == other,
+    }[verb]
+    with alarm(lambda: found.append(use(handler)), 0.02):
+        yield total
+    assert found == [False]
+    assert other.n == 4
+
+
+@pytest.mark.parametrize("verb", ["update", "merge", "be merged", "to_bytes", "copy", "n", "=="])
+def test_a_core_accumulator_that_is_updated_cannot_be_used(verb):
+    with rows_while_updated(verb) as total:
+        total.update(200_000, seconds_per_chunk=0.002)
+    assert total.n == 200_003
+    assert total.copy() == total
+
+
+def test_others_can_be_used_meanwhile():
+    total, other = _testing.RowCounter("a"), _testing.RowCounter("a")
+    with alarm(lambda: other.update(5), 0.02):
+        total.update(200_000, seconds_per_chunk=0.002)
+    assert (total.n, other.n) == (200_000, 5)
+
+
+def test_a_lock_that_is_left_by_an_exception_is_free():
+    lock = UseLock()
+    for _ in range(2):
+        with pytest.raises(Signal), lock:
+            raise Signal
+    with lock, pytest.raises(RuntimeError, match="is being updated or merged"), lock:
+        pass
+    with lock:
+        pass
+
+
+def test_another_thread_waits_for_its_turn():
+    lock, turns = UseLock(), []
+
+    def take_turn():
+        with lock:
+            turns.append("second")
+
+    with lock:
+        thread = threading.Thread(target=take_turn)
+        thread.start()
+        thread.join(0.05)
+        turns.append("first")
+    thread.join()
+    assert turns == ["first", "second"]
+
+
+# Groups: merging is long where many of them are taken in
+
+
 class Adding:
     """A handler that adds rows, and counts how often it was let."""
 
@@ -154,11 +255,8 @@ class Adding:
         self.total, self.rows, self.added = total, rows, 0
 
     def __call__(self):
-        try:
-            self.total.update(**self.rows)
+        if use(lambda: self.total.update(**self.rows)):
             self.added += 1
-        except RuntimeError as rejected:
-            assert "while rows are being added" in str(rejected)  # noqa: PT017
 
 
 def many_groups(factory, n_groups=300, rows=500):
@@ -206,32 +304,6 @@ def test_a_handler_that_adds_rows_to_groups(total, rows):
     assert total.n == before + 2 * (handler.added + 20)
     assert total.n == sum(total[key].n for key in total)
     assert Grouped.from_bytes(total.to_bytes()) == total
-
-
-@pytest.mark.parametrize(("factory", "rows"), [(Scores, PAIR), (CoverageHSIC, INTERVALS)])
-@pytest.mark.parametrize("known", [None, "of the call", "of another"])
-def test_a_handler_that_adds_rows_at_any_place(factory, rows, known):
-    """Also before there is any row, and where a key of the call has none."""
-    pa = pytest.importorskip("pyarrow")
-    keys = pa.DictionaryArray.from_arrays(np.zeros(2, np.int32), ["of the call", "of none"])
-
-    def begun():
-        total = Grouped(factory)
-        if known is not None:
-            total.update(**rows, groups=[known] * 2)
-        return total
-
-    def handler_of(total):
-        return lambda: total.update(**rows, groups=["of the handler"] * 2)
-
-    expected = begun()
-    places = interrupted(lambda: expected.update(**rows, groups=keys), at=-1)
-    handler_of(expected)()
-    for at in range(1, places + 1):
-        total = begun()
-        interrupted(lambda: total.update(**rows, groups=keys), at, handler_of(total))  # noqa: B023
-        assert total.keys() == expected.keys()
-        assert total == expected
 
 
 def test_a_handler_in_the_midst_of_a_merge_of_groups():

@@ -253,8 +253,11 @@ def test_handlers_of_sigterm_and_sigalrm_run_during_a_call():
         before = total.to_bytes()
 
         def stop(*_):
-            assert rung == ["alarm"] and total.to_bytes() == before
-            raise SystemExit
+            assert rung == ["alarm"]
+            try:
+                total.to_bytes()
+            except RuntimeError:  # it is being updated
+                raise SystemExit
 
         def alarm(*_):
             rung.append("alarm")

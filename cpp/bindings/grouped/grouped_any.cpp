@@ -48,24 +48,6 @@ std::vector<double> means_of(const GroupedParts<ScoreSums>& parts, Score score) 
 // Merging a group may take as long as so many rows.
 constexpr std::size_t groups_worth = 100;
 
-// While one lives, there is no other for the same flag.
-class Merging {
-public:
-    explicit Merging(bool& flag) : flag_(flag) {
-        if (flag_) {
-            throw std::runtime_error(
-                "a signal handler cannot add rows to groups while rows are being added");
-        }
-        flag_ = true;
-    }
-    Merging(const Merging&) = delete;
-    Merging& operator=(const Merging&) = delete;
-    ~Merging() { flag_ = false; }
-
-private:
-    bool& flag_;
-};
-
 template <class State>
 class PartsOf : public AnyParts {
 public:
@@ -122,17 +104,13 @@ public:
     }
     void grow_to(std::size_t n_groups) override { parts_.grow_to(n_groups); }
 
-    bool merge(const AnyParts& other, const Places& places, const py::object& totals_before,
-               const py::object& totals) override {
+    void merge(const AnyParts& other, const Places& places, const py::object& totals) override {
         const auto* const alike = dynamic_cast<const PartsOf*>(&other);
         if (alike == nullptr) throw py::type_error("cannot merge groups of another kind");
-        if (!totals_.is(totals_before)) return false;
-        const Merging alone(is_merging_);
         const std::vector<std::size_t> to(places.data(), places.data() + places.size());
         without_gil(to.size() * groups_worth,
                     [&] { parts_.merge(alike->parts_, to, poll_signals); });
         totals_ = totals;
-        return true;
     }
     void append(const py::object& group) override { parts_.append(group.cast<const State&>()); }
     [[nodiscard]] std::unique_ptr<AnyParts> empty() const override {

@@ -46,11 +46,8 @@ public:
     // "events", "rows" or "runs": which of the updates is theirs.
     [[nodiscard]] virtual const char* takes() const = 0;
     virtual void grow_to(std::size_t n_groups) = 0;
-    // All or nothing, and then `totals` become theirs in the same step. Returns whether they did:
-    // not if the totals are no longer `totals_before`. A signal handler may run meanwhile; if it
-    // merges, too, that is rejected.
-    virtual bool merge(const AnyParts& other, const Places& places, const py::object& totals_before,
-                       const py::object& totals) = 0;
+    // All or nothing, and then `totals` become theirs in the same step.
+    virtual void merge(const AnyParts& other, const Places& places, const py::object& totals) = 0;
     virtual void append(const py::object& group) = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> empty() const = 0;
     [[nodiscard]] virtual std::unique_ptr<AnyParts> copy() const = 0;
@@ -67,7 +64,6 @@ public:
 
 protected:
     py::object totals_ = py::none();
-    bool is_merging_ = false;
 };
 
 // For accumulators with the parameters of a core accumulator; null if the core has no groups of

@@ -218,7 +218,7 @@ void register_grouped(py::module_& m) {
         .def_property_readonly("totals", &AnyParts::totals)
         .def("set_totals", &AnyParts::set_totals, "totals"_a)
         .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
-        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "totals_before"_a, "totals"_a)
+        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "totals"_a)
         .def("append", &AnyParts::append, "group"_a)
         .def("empty", &AnyParts::empty)
         .def("copy", &AnyParts::copy)

@@ -1,28 +1,28 @@
-// Objects of the core that Python threads share, where no GIL keeps these apart.
+// Objects of the core that Python threads share, and signal handlers might use.
 //
-// locked(f) is f, called while the objects of the core among its arguments are its alone. With a
-// GIL it is f itself. Without, a critical section of Python holds them from the call to the
-// return; as the GIL, it is given up while the thread waits or is GilReleased, so that no two calls
-// can wait for each other, and a function that is safe under the GIL is safe in it.
+// locked(f) is f, called where none of the objects of the core among its arguments is in use by
+// this thread (in_use.hpp); those that it takes by a reference or pointer to non-const are in use
+// by it until it returns. Without a GIL, a critical section of Python also keeps other threads away
+// from these objects. As the GIL, it is given up while the thread waits or is GilReleased, so that
+// no two calls can wait for each other, and a function that is safe under the GIL is safe in it.
 #pragma once
+
+#include "bindings/runtime/in_use.hpp"
 
 #include <pybind11/pybind11.h>
 
 #include <concepts>
+#include <functional>
 #include <type_traits>
 #include <utility>
 
 #ifdef Py_GIL_DISABLED
 #include <pybind11/critical_section.h>
-
-#include <functional>
 #endif
 
 namespace calibrant::bindings {
 
 namespace py = pybind11;
-
-#ifdef Py_GIL_DISABLED
 
 // An argument of type T, a reference or a pointer to an object of the core, and what Python has
 // it in: nothing where it was None.
@@ -35,6 +35,29 @@ struct LockedArgument {
 template <class T>
 concept OfCore = (std::is_reference_v<T> || std::is_pointer_v<T>) &&
                  std::derived_from<py::detail::make_caster<T>, py::detail::type_caster_generic>;
+
+// The address of an argument of type T if it is an object of the core that is, or is not, const.
+template <class T, bool is_const>
+const void* object_of_core(const std::remove_reference_t<T>& argument) {
+    if constexpr (!OfCore<T>) {
+        return nullptr;
+    } else if constexpr (std::is_pointer_v<std::remove_reference_t<T>>) {
+        return std::is_const_v<std::remove_pointer_t<T>> == is_const ? argument : nullptr;
+    } else {
+        return std::is_const_v<std::remove_reference_t<T>> == is_const ? &argument : nullptr;
+    }
+}
+
+// f, where none of its arguments of the core is in use, and those that it may change are then.
+template <class... Arguments, class Function>
+decltype(auto) use(Function& f, std::remove_reference_t<Arguments>&... arguments) {
+    (require_not_in_use(object_of_core<Arguments, true>(arguments)), ...);
+    (require_not_in_use(object_of_core<Arguments, false>(arguments)), ...);
+    const InUse in_use[] = {InUse(nullptr), InUse(object_of_core<Arguments, false>(arguments))...};
+    return std::invoke(f, std::forward<Arguments>(arguments)...);
+}
+
+#ifdef Py_GIL_DISABLED
 
 template <class T>
 using Passed = std::conditional_t<OfCore<T>, LockedArgument<T>, T>;
@@ -68,11 +91,11 @@ private:
 };
 
 template <class T>
-T value_of(std::remove_reference_t<Passed<T>>& argument) {
+decltype(auto) value_of(std::remove_reference_t<Passed<T>>& argument) {
     if constexpr (OfCore<T>) {
-        return argument.value;
+        return (argument.value);
     } else {
-        return std::forward<T>(argument);
+        return (argument);
     }
 }
 
@@ -82,9 +105,20 @@ auto locked_as(Function f, Return (*)(Arguments...)) {
     static_assert((0 + ... + int{OfCore<Arguments>}) <= 2, "a critical section is of two at most");
     return [f](Passed<Arguments>... arguments) -> std::decay_t<Return> {
         const CriticalSection<std::remove_cvref_t<Passed<Arguments>>...> locked(arguments...);
-        return std::invoke(f, value_of<Arguments>(arguments)...);
+        return use<Arguments...>(f, value_of<Arguments>(arguments)...);
     };
 }
+
+#else
+
+template <class Function, class Return, class... Arguments>
+auto locked_as(Function f, Return (*)(Arguments...)) {
+    return [f](Arguments... arguments) -> std::decay_t<Return> {
+        return use<Arguments...>(f, arguments...);
+    };
+}
+
+#endif
 
 template <class Return, class Class, class... Arguments, bool none>
 auto locked(Return (Class::*f)(Arguments...) noexcept(none)) {
@@ -103,15 +137,6 @@ template <class Lambda>
 auto locked(Lambda f) {
     return locked_as(f, static_cast<py::detail::function_signature_t<Lambda>*>(nullptr));
 }
-
-#else
-
-template <class Function>
-Function locked(Function f) {
-    return f;
-}
-
-#endif
 
 // A class of Python all of whose methods are held.
 template <class T>

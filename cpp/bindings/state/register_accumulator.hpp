@@ -10,9 +10,9 @@
 //     static T from_bytes(std::string_view);       CorruptState if anything is wrong
 // and can be copied.
 //
-// Threads: every method runs under the GIL, or where there is none is held, except the work of
-// update_aside, which touches an accumulator of its own. So Python threads may share an
-// accumulator.
+// Threads: every method runs under the GIL, or where there is none in a critical section, except the
+// work of update_aside, which touches an accumulator of its own. So Python threads may share an
+// accumulator. Methods that change it are not re-entrant (runtime/in_use.hpp).
 #pragma once
 
 #include "bindings/runtime/critical_section.hpp"

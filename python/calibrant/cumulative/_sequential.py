@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -120,7 +119,7 @@ class SequentialCalibrationTest(Composite):
         self._n = 0
         self._max_log_wealth = 0.0
         self._n_at_alarm: int | None = None
-        self._lock = threading.RLock()
+        self._lock = _core.UseLock()
 
     def update(
         self,

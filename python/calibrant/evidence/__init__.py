@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from calibrant import scorecards, streaming
+from calibrant import _core, scorecards, streaming
 from calibrant._accumulator.base import Accumulator
 from calibrant._accumulator.container import pack, unpack
 from calibrant._accumulator.serializable import Serializable, state_bytes
@@ -156,7 +155,7 @@ class Evidence(Serializable):
         if levels:
             self.intervals = streaming.Intervals(list(levels), width_edges=width_edges)
             self.coverage_hsic = streaming.CoverageHSIC(bandwidths=(hsic_bandwidth, 1.0))
-        self._lock = threading.RLock()
+        self._lock = _core.UseLock()
         self.left_out: dict[str, str] = {}
         self.groups: dict[Any, streaming.Scorecard] = {}
         self.classes = tuple(classes)

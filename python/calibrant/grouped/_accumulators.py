@@ -81,15 +81,12 @@ class CoreParts:
             _update(self.empty._from_state(state), run.arguments, rows, self.empty)
             del run  # so that its memory can be used again
 
-    def merge(
-        self, other: Self, places: NDArray[np.int64], before: GroupTotals, totals: GroupTotals
-    ) -> bool:
+    def merge(self, other: Self, places: NDArray[np.int64], totals: GroupTotals) -> None:
         """Add part i of another to part places[i], or to none if that is -1; all or nothing.
 
-        In the same step the totals become others. Returns whether they did: not if they are no
-        longer those before, since a signal handler has added rows.
+        In the same step the totals become others.
         """
-        return self._core.merge(other._core, places, before, totals)
+        self._core.merge(other._core, places, totals)
 
     def append(self, part: Accumulator[Any]) -> None:
         self._core.append(part._state)
@@ -140,9 +137,7 @@ class PlainParts:
     def of_rows(self, rows: dict[str, Any], codes: NDArray[np.int32], n: int, _seen: Seen) -> Self:
         return type(self)(self.empty, _updated(self.empty, rows, codes, n))
 
-    def merge(
-        self, other: Self, places: NDArray[np.int64], before: GroupTotals, totals: GroupTotals
-    ) -> bool:
+    def merge(self, other: Self, places: NDArray[np.int64], totals: GroupTotals) -> None:
         mine, merged = self._parts, {}
         for part, place in zip(other._parts, places.tolist(), strict=True):
             if place >= 0:
@@ -152,11 +147,7 @@ class PlainParts:
         parts = mine + [self.empty.copy() for _ in range(size - len(mine))]
         for place, part in merged.items():
             parts[place] = part
-        kept = (parts, totals)
-        if self._kept[1] is not before:
-            return False
-        self._kept = kept
-        return True
+        self._kept = (parts, totals)
 
     def append(self, part: Accumulator[Any]) -> None:
         self.empty.copy().merge(part)  # it rejects other parameters

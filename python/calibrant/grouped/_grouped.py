@@ -110,7 +110,8 @@ class Grouped(Accumulator[GroupedState]):
         return iter(self.keys())
 
     def __contains__(self, key: object) -> bool:
-        return self._number(key) is not None
+        with self._state.lock:
+            return self._number(key) is not None
 
     def __getitem__(self, key: Any) -> Any:
         """Return a copy of the accumulator of a key; KeyError if it has had no row."""
@@ -121,10 +122,10 @@ class Grouped(Accumulator[GroupedState]):
             return self._state.parts.part(number)
 
     def _number(self, key: object) -> int | None:
+        """Return the number of a key, if it has had rows; under the lock."""
         if isinstance(key, np.generic):
             key = key.item()
-        with self._state.lock:  # others may add to the numbers
-            number = self._state.numbers().get(key)
+        number = self._state.numbers().get(key)
         if number is None or type(self._state.keys[number]) is not type(key):  # True is no 1
             return None
         return number
@@ -216,7 +217,7 @@ def _metric_of(state: GroupedState, metric: Metric) -> NDArray[np.float64]:
         values = state.parts.values(metric) if isinstance(metric, str) else None
         if values is not None:
             return state.in_order(values)
-        state = state.copy()  # a metric may take its time, and be anybody's code
+    state = state.copy()  # a metric may take its time, and be anybody's code
     found = [_number_of(state.parts.part(i), metric) for i in range(state.n_groups)]
     return state.in_order(np.array(found, np.float64))
 

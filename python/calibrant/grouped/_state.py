@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +29,16 @@ _GROUPED = struct.pack("<H", 17)
 class GroupedState:
     """Keys in the order in which they came, and part i of key i.
 
-    Threads share it: what reads or changes more than one thing does so under ``lock``. There are as
-    many keys as the totals of the parts say; those beyond are of rows that were given up.
+    Threads share it: what reads or changes more than one thing does so under ``lock``, which is not
+    re-entrant. There are as many keys as the totals of the parts say; those beyond are of rows that
+    were given up.
     """
 
     def __init__(self, empty: Accumulator[Any]) -> None:
         self.parts: Parts = parts_like(empty)
         self.keys: list[Any] = []
         self._numbers: dict[Any, int] = {}  # of the first keys, maybe not yet of all
-        self.lock = threading.RLock()
+        self.lock = _core.UseLock()
 
     @property
     def empty(self) -> Accumulator[Any]:
@@ -77,8 +77,7 @@ class GroupedState:
             ascending,
         )
         with self.lock:
-            while not self._add(keys, shown, at, batch, more):
-                pass  # a signal handler has added rows meanwhile: once more
+            self._add(keys, shown, at, batch, more)
 
     def _add(
         self,
@@ -87,12 +86,10 @@ class GroupedState:
         at: NDArray[np.intp],
         batch: Parts,
         more: GroupTotals,
-    ) -> bool:
+    ) -> None:
         """Add parts at some places, those of the keys shown; in one step, which is the last."""
         parts = self.parts
         before = parts.totals
-        if self.parts is not parts:  # a signal handler has added the first rows
-            return False
         if None not in (before.kind, more.kind) and more.kind != before.kind:
             raise TypeError(
                 f"keys of groups must be of one kind: {before.kind} so far, now {keys[0]!r}"
@@ -114,17 +111,15 @@ class GroupedState:
         )
         self.keys += added
         if before.n_groups:
-            return parts.merge(batch, places, before, totals)  # type: ignore[arg-type]  # alike
+            parts.merge(batch, places, totals)  # type: ignore[arg-type]  # alike
+            return
         if shown is keys:
             batch.set_totals(totals)
         else:
             first = parts_like(self.empty)
-            first.merge(batch, places, first.totals, totals)  # type: ignore[arg-type]
+            first.merge(batch, places, totals)  # type: ignore[arg-type]
             batch = first
-        if parts.totals is not before or self.parts is not parts:
-            return False
         self.parts = batch
-        return True
 
     def _places(self, keys: list[Any]) -> tuple[NDArray[np.int64], list[Any]]:
         """Return where the parts of these keys are or will be, and the keys that are new."""
@@ -142,18 +137,16 @@ class GroupedState:
         return places, added
 
     def numbers(self) -> dict[Any, int]:
-        """Return the number of each key."""
-        with self.lock:
-            for i in range(len(self._numbers), self.n_groups):
-                self._numbers[self.keys[i]] = i
-            return self._numbers
+        """Return the number of each key; under the lock."""
+        for i in range(len(self._numbers), self.n_groups):
+            self._numbers[self.keys[i]] = i
+        return self._numbers
 
     def order(self) -> Sequence[int]:
-        """Return the numbers of the keys in the order of the keys."""
-        with self.lock:
-            numbers = range(self.n_groups)
-            ascending = self.parts.totals.ascending
-            return numbers if ascending else sorted(numbers, key=self.keys.__getitem__)
+        """Return the numbers of the keys in the order of the keys; under the lock."""
+        numbers = range(self.n_groups)
+        ascending = self.parts.totals.ascending
+        return numbers if ascending else sorted(numbers, key=self.keys.__getitem__)
 
     def sorted_keys(self) -> list[Any]:
         with self.lock:

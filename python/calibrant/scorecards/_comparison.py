@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -11,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from calibrant import scorecards
+from calibrant import _core, scorecards
 from calibrant._input.columns import read_numbers
 from calibrant._input.labels import class_codes, scored_columns
 from calibrant._input.validation import MultiClass, NanPolicy, check_nan_policy
@@ -181,7 +180,7 @@ class ComparisonSums:
         self.pairs: dict[tuple[str, str], PairedScores] = {
             pair: PairedScores(q_lim=q_lim) for pair in itertools.combinations(names, 2)
         }
-        self._lock = threading.RLock()
+        self._lock = _core.UseLock()
 
     def update(
         self,
@@ -246,7 +245,7 @@ class ComparisonSums:
         return dict(zip(("scorecards", "pairs"), self._sums(), strict=True))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.RLock())
+        self.__dict__.update(state, _lock=_core.UseLock())
 
     @property
     def n(self) -> int:

@@ -38,13 +38,12 @@ class Panes(NamedTuple):
 class KeptPanes:
     """The panes of now. Those who use it hold a lock."""
 
-    __slots__ = ("_is_changing", "_kept", "_pending")
+    __slots__ = ("_kept", "_pending")
 
     def __init__(self, kept: Panes) -> None:
         self._kept = kept
         #: A pane that is being updated in place, its rows before, and what is true if it has more.
         self._pending: tuple[Any, int, Panes] | None = None
-        self._is_changing = False
 
     @property
     def now(self) -> Panes:
@@ -56,16 +55,8 @@ class KeptPanes:
 
     def change(self, change: Callable[[], None]) -> None:
         """Call what changes them: all or nothing, also where a signal raises an exception."""
-        if self._is_changing:
-            raise RuntimeError(
-                "a signal handler cannot add rows to windows while rows are being added"
-            )
-        try:
-            self._is_changing = True
-            self.replace(self.now)  # an interrupt may have left it pending
-            change()
-        finally:
-            self._is_changing = False
+        self.replace(self.now)  # an interrupt may have left it pending
+        change()
 
     def replace(self, after: Panes) -> None:
         self._kept = after

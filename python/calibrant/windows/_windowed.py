@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import threading
 from collections.abc import Callable
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from calibrant import _core
 from calibrant._accumulator.composite import Composite
 from calibrant._input.batch_rows import cut_rows, n_rows, named_arguments, runs, signature_of
 from calibrant._input.validation import checked_choice, checked_count
@@ -102,7 +102,7 @@ class Windowed(Composite):
         self._empty, self._grid, self._by_rows = empty, grid, by_rows
         self._late, self._keep = late, keep
         self._kept = KeptPanes(Panes({}, empty.copy()))
-        self._lock = threading.RLock()
+        self._lock = _core.UseLock()
 
     @property
     def _panes(self) -> dict[int, Any]:
