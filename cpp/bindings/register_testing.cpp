@@ -3,11 +3,11 @@
 #include "bindings/rows/scored_inputs.hpp"
 #include "bindings/runtime/gil.hpp"
 #include "bindings/state/register_accumulator.hpp"
-#include "calibrant/kernels/score_cells.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/runtime/isa.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "calibrant/state/bytes.hpp"
+#include "kernels/score_cells.hpp"
+#include "ordering/sorted_scores.hpp"
 #include "runtime/processors.hpp"
 
 #include <pybind11/pybind11.h>

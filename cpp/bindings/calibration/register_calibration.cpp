@@ -15,6 +15,7 @@
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
+#include "rows/scored_blocks.hpp"
 
 namespace calibrant::bindings {
 namespace {

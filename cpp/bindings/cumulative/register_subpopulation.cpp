@@ -11,6 +11,7 @@
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
 #include "bindings/runtime/gil.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -14,6 +14,8 @@
 #include "bindings/runtime/gil.hpp"
 #include "grouped/add_events.hpp"
 #include "grouped/grouped_events.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_runs.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -12,7 +12,9 @@
 #include "bindings/rows/interval_inputs.hpp"
 #include "bindings/rows/set_inputs.hpp"
 #include "bindings/runtime/gil.hpp"
-#include "calibrant/partition/partitioned_events.hpp"
+#include "intervals/intervals_by_group.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partitioned_events.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -10,9 +10,9 @@
 #include "bindings/partition/group_inputs.hpp"
 #include "calibrant/intervals/intervals.hpp"
 #include "calibrant/intervals/prediction_sets.hpp"
-#include "calibrant/partition/group_runs.hpp"
 #include "calibrant/ranks/ranks.hpp"
 #include "calibrant/scores/comparison.hpp"
+#include "partition/group_runs.hpp"
 
 namespace calibrant::bindings {
 

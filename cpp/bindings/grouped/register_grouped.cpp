@@ -1,5 +1,5 @@
-#include "calibrant/partition/group_partition.hpp"
 #include "grouped/grouped_bytes.hpp"
+#include "partition/group_partition.hpp"
 #include "rows/integer_codes.hpp"
 #include "rows/take_rows.hpp"
 
@@ -21,6 +21,8 @@
 #include "bindings/register.hpp"
 #include "bindings/runtime/critical_section.hpp"
 #include "bindings/state/register_accumulator.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_runs.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -12,6 +12,7 @@
 #include "bindings/rows/set_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/rows/check.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -9,8 +9,9 @@
 #include <tuple>
 
 #include "bindings/runtime/gil.hpp"
-#include "calibrant/numeric/frequency.hpp"
 #include "calibrant/rows/check.hpp"
+#include "numeric/frequency.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "bindings/register.hpp"
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace py = pybind11;
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "bindings/register.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/state/bytes.hpp"
+#include "kernels/kernels.hpp"
 
 namespace py = pybind11;
 

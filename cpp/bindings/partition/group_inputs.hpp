@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <string>
 
-#include "calibrant/ordering/grouped_scores.hpp"
 #include "calibrant/rows/check.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 

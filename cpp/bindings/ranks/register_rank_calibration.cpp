@@ -9,8 +9,8 @@
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"
 #include "bindings/runtime/gil.hpp"
-#include "calibrant/numeric/frequency.hpp"
 #include "numeric/binomial.hpp"
+#include "numeric/frequency.hpp"
 
 namespace calibrant::bindings {
 namespace {

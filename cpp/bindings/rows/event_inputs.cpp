@@ -6,8 +6,8 @@
 #include <string>
 
 #include "bindings/runtime/gil.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -13,6 +13,7 @@
 #include "bindings/rows/inputs.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/set_rows.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 

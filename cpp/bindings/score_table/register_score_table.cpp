@@ -4,15 +4,17 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "bindings/register.hpp"
+#include "bindings/roc/roc_curves.hpp"
 #include "bindings/rows/arrays.hpp"
 #include "bindings/rows/event_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
-#include "calibrant/roc/roc.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
+#include "kernels/score_cells.hpp"
 #include "score_table/frequency_estimate_bounds.hpp"
 #include "score_table/joint_test.hpp"
 
@@ -87,6 +89,12 @@ void register_score_table(py::module_& m) {
             }
             return groups;
         });
+    m.def("table_roc_curve",
+          locked([](const ScoreTable& table, std::optional<std::size_t> max_points) {
+              return as_dict(with_ieee_environment(
+                  [&] { return roc_curve(table, max_points.value_or(npos)); }));
+          }),
+          "table"_a, "max_points"_a);
     m.def("joint_test", locked([](const ScoreTable& table) {
               return with_ieee_environment([&] { return joint_test(table); });
           }),

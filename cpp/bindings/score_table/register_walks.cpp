@@ -11,6 +11,8 @@
 #include "calibrant/numeric/tails.hpp"
 #include "cumulative/simulated_tests.hpp"
 #include "ordering/concordance.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/workers.hpp"
 #include "score_table/score_walk.hpp"
 
 namespace calibrant::bindings {

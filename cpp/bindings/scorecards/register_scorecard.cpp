@@ -17,6 +17,7 @@
 #include "bindings/rows/event_inputs.hpp"
 #include "bindings/rows/scored_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {

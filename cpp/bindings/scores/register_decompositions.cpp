@@ -11,8 +11,9 @@
 #include "bindings/register.hpp"
 #include "bindings/rows/scored_inputs.hpp"
 #include "bindings/runtime/gil.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibration/isotonic.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/scored_blocks.hpp"
 
 namespace calibrant::bindings {
 namespace {

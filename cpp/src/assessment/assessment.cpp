@@ -5,8 +5,12 @@
 #include <utility>
 
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partitioned_events.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {
@@ -69,6 +73,10 @@ public:
     }
 
     void finish_into(Assessment& result) { result.merge(take()); }
+
+    static PartsOfGroups<Assessment> by_group(const Assessment& empty,
+                                              const PartitionedEvents& rows, Poll poll,
+                                              const SetAside& aside);
 
 private:
     struct Counts {
@@ -167,8 +175,9 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
     merge(added);
 }
 
-PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const PartitionedEvents& rows,
-                                         Poll poll, const SetAside& aside) {
+PartsOfGroups<Assessment> AssessmentWorker::by_group(const Assessment& empty,
+                                                     const PartitionedEvents& rows, Poll poll,
+                                                     const SetAside& aside) {
     const auto pairs_of = [&](const Events& events) {
         return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
     };
@@ -188,6 +197,11 @@ PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const Partitio
         if (result[i]) result[i]->rows_.emplace(std::move(*tables[i]));
     }
     return result;
+}
+
+PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const PartitionedEvents& rows,
+                                         Poll poll, const SetAside& aside) {
+    return AssessmentWorker::by_group(empty, rows, poll, aside);
 }
 
 void Assessment::merge(const Assessment& other) {

@@ -18,8 +18,8 @@
 #include "calibrant/assessment/assessment.hpp"
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/means/means.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 

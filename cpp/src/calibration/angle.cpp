@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 #include "numeric/poisson_bootstrap.hpp"
 
 namespace calibrant {

@@ -10,11 +10,12 @@
 #include <utility>
 
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/state/bytes.hpp"
 #include "numeric/wide_product.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/check.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 namespace {

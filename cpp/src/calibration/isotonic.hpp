@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <string>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "calibrant/calibration/smooth.hpp"
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "kernels/kernels.hpp"
 #include "ordering/cell_sort.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 namespace {

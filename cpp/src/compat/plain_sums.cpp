@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -4,6 +4,8 @@
 #include <bit>
 
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
 
 namespace calibrant {
 namespace {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
-#include "calibrant/kernels/score_cells.hpp"
 #include "cumulative/cell_sums.hpp"
+#include "kernels/score_cells.hpp"
 
 namespace calibrant {
 

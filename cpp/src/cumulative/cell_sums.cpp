@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
 #include "numeric/wide_product.hpp"
 
 namespace calibrant {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "calibrant/cumulative/walk.hpp"
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/kernels/score_cells.hpp"
 #include "calibrant/numeric/sum.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
 
 namespace calibrant {
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/quotients.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -1,5 +1,8 @@
 #include "cumulative/gathered_scores.hpp"
 
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
+
 #include <algorithm>
 
 namespace calibrant {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "calibrant/cumulative/walk.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "cumulative/cell_parts.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "numeric/philox.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

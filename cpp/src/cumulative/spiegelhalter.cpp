@@ -8,7 +8,9 @@
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -8,6 +8,7 @@
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
 #include "numeric/wide_product.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

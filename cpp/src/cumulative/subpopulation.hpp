@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "calibrant/cumulative/cumulative.hpp"
-#include "calibrant/ordering/grouped_scores.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant {
 

@@ -8,7 +8,12 @@
 #include "cumulative/cell_sums.hpp"
 #include "cumulative/gathered_scores.hpp"
 #include "cumulative/walk_turns.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
 #include "ordering/concordance.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/scored_blocks.hpp"
 
 namespace calibrant {
 namespace {

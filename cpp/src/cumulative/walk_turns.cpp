@@ -1,5 +1,7 @@
 #include "cumulative/walk_turns.hpp"
 
+#include "kernels/score_cells.hpp"
+
 namespace calibrant {
 namespace {
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "kernels/dependence_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -2,9 +2,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "dependence/gaussian_features.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

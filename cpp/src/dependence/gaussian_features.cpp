@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -7,9 +7,9 @@
 #include <numeric>
 #include <utility>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "kernels/dependence_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

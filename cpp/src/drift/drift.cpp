@@ -8,10 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/elementary.hpp"
+#include "kernels/score_cells.hpp"
 #include "numeric/gamma_tail.hpp"
 #include "numeric/poisson_bootstrap.hpp"
 

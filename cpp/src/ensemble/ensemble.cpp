@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "ensemble/vote_sums.hpp"
 #include "kernels/ensemble_kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

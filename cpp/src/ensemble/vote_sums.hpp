@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "calibrant/ensemble/ensemble.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "kernels/ensemble_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

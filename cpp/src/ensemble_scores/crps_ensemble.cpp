@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "calibrant/ensemble_scores/ensemble_scores.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/row_blocks.hpp"
 #include "ensemble_scores/crps_sums.hpp"
 #include "ensemble_scores/ensemble_chunks.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/row_blocks.hpp"
 
 namespace calibrant {
 namespace {

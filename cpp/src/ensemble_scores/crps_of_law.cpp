@@ -2,10 +2,10 @@
 #include <cmath>
 
 #include "calibrant/ensemble_scores/ensemble_scores.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
 #include "ensemble_scores/ensemble_chunks.hpp"
 #include "kernels/ensemble_score_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

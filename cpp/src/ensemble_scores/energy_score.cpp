@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "calibrant/ensemble_scores/ensemble_scores.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "ensemble_scores/crps_sums.hpp"
 #include "ensemble_scores/ensemble_chunks.hpp"
 #include "ensemble_scores/ensemble_points.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/poisson_bootstrap.hpp"
 
 namespace calibrant {

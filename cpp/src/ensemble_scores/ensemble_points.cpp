@@ -4,9 +4,9 @@
 #include <cmath>
 #include <string>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "calibrant/ensemble_scores/ensemble_scores.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
 #include "ensemble_scores/ensemble_chunks.hpp"
 #include "ensemble_scores/ensemble_points.hpp"
 #include "kernels/ensemble_score_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

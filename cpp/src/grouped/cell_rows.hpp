@@ -10,6 +10,9 @@
 #include "calibrant/rows/events.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "grouped/group_cells.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/scored_blocks.hpp"
 #include "scores/score_terms.hpp"
 
 namespace calibrant {

@@ -5,9 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/rows/workers.hpp"
 #include "grouped/cell_rows.hpp"
 #include "grouped/grouped_events.hpp"
+#include "kernels/kernels.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

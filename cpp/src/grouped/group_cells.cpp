@@ -7,6 +7,7 @@
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -6,12 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/events.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "grouped/grouped_parts.hpp"
 #include "grouped/row_buffer.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/partitioned_events.hpp"
 
 namespace calibrant {
 

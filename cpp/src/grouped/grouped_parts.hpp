@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "calibrant/rows/check.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "grouped/group_cells.hpp"
 #include "grouped/row_buffer.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

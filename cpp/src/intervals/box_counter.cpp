@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/box_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "calibrant/intervals/width_boxes.hpp"
+#include "intervals/width_boxes.hpp"
+#include "kernels/box_kernels.hpp"
 
 namespace calibrant {
 

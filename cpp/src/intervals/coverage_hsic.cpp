@@ -8,6 +8,10 @@
 
 #include "intervals/box_counter.hpp"
 #include "intervals/multipass_widths.hpp"
+#include "intervals/width_boxes.hpp"
+#include "kernels/box_kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/interval_blocks.hpp"
 
 namespace calibrant {
 namespace {

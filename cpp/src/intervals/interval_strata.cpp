@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "calibrant/intervals/intervals.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/wide_product.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/interval_blocks.hpp"
 
 namespace calibrant {
 

@@ -6,11 +6,17 @@
 #include <stdexcept>
 #include <utility>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/partition/partition_workers.hpp"
 #include "calibrant/rows/check.hpp"
+#include "intervals/intervals_by_group.hpp"
+#include "kernels/elementary.hpp"
+#include "kernels/kernels.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partition_workers.hpp"
 #include "partition/partitioned_intervals.hpp"
+#include "rows/interval_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 
@@ -45,6 +51,10 @@ public:
             total_.levels_[level].by_width = strata_[level].take();
         }
         return std::exchange(total_, nothing_);
+    }
+
+    static void require_levels(const Intervals& empty, const IntervalRows& rows) {
+        empty.require_levels(rows);
     }
 
 private:
@@ -187,7 +197,7 @@ void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll
 
 PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
                                         const GroupCodes& groups, Poll poll) {
-    empty.require_levels(rows);
+    IntervalsWorker::require_levels(empty, rows);
     const PartitionedIntervals source(rows, groups, poll);
     // Rows that are in no group, too; throws at the first bad one.
     const auto check_all = [&] {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
 #include "intervals/box_counter.hpp"
+#include "intervals/width_boxes.hpp"
+#include "kernels/box_kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/interval_blocks.hpp"
 
 namespace calibrant {
 namespace {

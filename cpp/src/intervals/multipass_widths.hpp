@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "calibrant/intervals/width_boxes.hpp"
 #include "calibrant/rows/interval_rows.hpp"
+#include "intervals/width_boxes.hpp"
 
 namespace calibrant {
 

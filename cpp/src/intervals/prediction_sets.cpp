@@ -5,6 +5,10 @@
 
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
+#include "intervals/intervals_by_group.hpp"
+#include "kernels/kernels.hpp"
+#include "partition/group_runs.hpp"
+#include "rows/set_blocks.hpp"
 
 namespace calibrant {
 namespace {

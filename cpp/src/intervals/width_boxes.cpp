@@ -1,9 +1,9 @@
-#include "calibrant/intervals/width_boxes.hpp"
+#include "intervals/width_boxes.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 namespace {

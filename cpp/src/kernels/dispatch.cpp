@@ -1,5 +1,5 @@
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/runtime/isa.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 

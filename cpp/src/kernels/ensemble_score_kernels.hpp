@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 

@@ -1,7 +1,7 @@
 // Compiled once per instruction set, with CALIBRANT_KERNELS naming the table to define. To
 // keep one set's instructions out of another's code, nothing here is shared with other files:
 // no standard library, and every function has internal linkage.
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 #include "kernels/loops/box_loops.hpp"
 #include "kernels/loops/class_loops.hpp"

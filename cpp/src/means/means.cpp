@@ -6,10 +6,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partitioned_events.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -1,5 +1,7 @@
 #include "means/risk_sums.hpp"
 
+#include "kernels/kernels.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/numeric/sum.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 #include "numeric/saddle_point.hpp"
 
 namespace calibrant {

@@ -1,11 +1,11 @@
-#include "calibrant/numeric/frequency.hpp"
+#include "numeric/frequency.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/tails.hpp"
+#include "kernels/elementary.hpp"
 #include "numeric/saddle_point.hpp"
 
 namespace calibrant {

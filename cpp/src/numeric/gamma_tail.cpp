@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/tails.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 

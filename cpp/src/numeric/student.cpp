@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/tails.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 namespace {

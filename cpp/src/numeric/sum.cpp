@@ -6,8 +6,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/state/bytes.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

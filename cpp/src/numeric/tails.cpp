@@ -5,9 +5,9 @@
 #include <iterator>
 #include <limits>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 namespace {

@@ -10,10 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/kernels/score_cells.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/runtime/large_pages.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 namespace {

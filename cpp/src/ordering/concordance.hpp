@@ -17,10 +17,13 @@
 #include <vector>
 
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/wide_product.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/scored_blocks.hpp"
 
 namespace calibrant {
 

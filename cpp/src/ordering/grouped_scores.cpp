@@ -1,11 +1,13 @@
-#include "calibrant/ordering/grouped_scores.hpp"
+#include "ordering/grouped_scores.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <utility>
 
-#include "calibrant/rows/workers.hpp"
 #include "ordering/sort_keys.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/ordering/sorted_scores.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

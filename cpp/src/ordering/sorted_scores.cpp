@@ -1,12 +1,13 @@
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "ordering/sorted_scores.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
 
-#include "calibrant/rows/workers.hpp"
 #include "ordering/sort_keys.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

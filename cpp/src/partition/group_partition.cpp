@@ -1,4 +1,7 @@
-#include "calibrant/partition/group_partition.hpp"
+#include "partition/group_partition.hpp"
+
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_runs.hpp"
 
 #include <array>
 #include <cstring>

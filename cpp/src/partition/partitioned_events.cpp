@@ -1,4 +1,9 @@
-#include "calibrant/partition/partitioned_events.hpp"
+#include "partition/partitioned_events.hpp"
+
+#include "kernels/kernels.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 
 #include <cmath>
 #include <limits>

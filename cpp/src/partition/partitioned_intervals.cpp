@@ -1,5 +1,7 @@
 #include "partition/partitioned_intervals.hpp"
 
+#include "ordering/grouped_scores.hpp"
+
 namespace calibrant {
 namespace {
 

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/group_partition.hpp"
-#include "calibrant/partition/group_runs.hpp"
 #include "calibrant/rows/interval_rows.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_partition.hpp"
+#include "partition/group_runs.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "kernels/rank_kernels.hpp"
 
 namespace calibrant {

@@ -1,4 +1,4 @@
-#include "calibrant/ranks/rank_bands.hpp"
+#include "ranks/rank_bands.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,10 @@
 #include <map>
 #include <utility>
 
-#include "calibrant/kernels/elementary.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
+#include "calibrant/ranks/rank_calibration.hpp"
+#include "kernels/elementary.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/saddle_point.hpp"
 
 namespace calibrant {

@@ -6,8 +6,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 #include "numeric/binomial.hpp"
+#include "ranks/rank_bands.hpp"
 
 namespace calibrant {
 namespace {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/philox.hpp"
 
 namespace calibrant {

@@ -1,7 +1,8 @@
 // The area under the curve of the accuracy against the share of rows rejected (roc.hpp).
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/quotients.hpp"
+#include "ordering/sorted_scores.hpp"
 #include "roc/roc_parts.hpp"
 
 namespace calibrant {

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "ordering/concordance.hpp"
+#include "ordering/sorted_scores.hpp"
 #include "roc/roc_parts.hpp"
 
 namespace calibrant {

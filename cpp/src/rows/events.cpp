@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
 
 namespace calibrant {
 namespace {

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/interval_blocks.hpp"
 
 namespace calibrant {
 namespace {

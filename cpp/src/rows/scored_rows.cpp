@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <limits>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/set_blocks.hpp"
 
 namespace calibrant {
 namespace {

@@ -1,4 +1,4 @@
-#include "calibrant/runtime/large_pages.hpp"
+#include "runtime/large_pages.hpp"
 
 #ifdef __linux__
 #include <sys/mman.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/mmd_kernels.hpp"
 #include "samples/mmd_line.hpp"
 #include "samples/mmd_tiles.hpp"
 

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstring>
 
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/kernels/mmd_kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/check.hpp"
 #include "dependence/laplace_forms.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/mmd_kernels.hpp"
 
 namespace calibrant {
 namespace {

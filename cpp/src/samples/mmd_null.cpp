@@ -3,7 +3,8 @@
 #include <numeric>
 #include <utility>
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/mmd_kernels.hpp"
 #include "numeric/shuffle.hpp"
 #include "samples/mmd_line.hpp"
 #include "samples/mmd_tiles.hpp"

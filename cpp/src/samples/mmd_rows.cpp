@@ -4,7 +4,8 @@
 #include <limits>
 
 #include "calibrant/dependence/dependence.hpp"
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/mmd_kernels.hpp"
 #include "numeric/shuffle.hpp"
 #include "samples/mmd_tiles.hpp"
 

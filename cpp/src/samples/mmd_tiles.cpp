@@ -4,8 +4,9 @@
 #include <cmath>
 #include <optional>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/mmd_kernels.hpp"
 
 namespace calibrant {
 

@@ -2,12 +2,13 @@
 // 64 columns, a block.
 #pragma once
 
-#include "calibrant/kernels/mmd_kernels.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/samples/mmd.hpp"
+#include "kernels/mmd_kernels.hpp"
 
 namespace calibrant {
 
+static_assert(PanelRow::n == panel_points);
 inline constexpr std::size_t panels_a_block = block_points / panel_points;
 
 // load_row; throws InvalidInput at the first value that is not finite.

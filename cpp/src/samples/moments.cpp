@@ -5,8 +5,8 @@
 #include <cmath>
 #include <utility>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

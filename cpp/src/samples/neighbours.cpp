@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
 #include "kernels/distance_kernels.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 namespace {

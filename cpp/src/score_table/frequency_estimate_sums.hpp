@@ -9,6 +9,7 @@
 
 #include "assessment/frequency_estimate.hpp"
 #include "calibrant/numeric/double_double.hpp"
+#include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
 
 namespace calibrant {

@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/score_table/bin_split_bounds.hpp"
+#include "score_table/bin_split_bounds.hpp"
 
 namespace calibrant {
 namespace {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "calibrant/numeric/double_double.hpp"
+#include "calibrant/score_table/score_bounds.hpp"
 #include "roc/roc_parts.hpp"
 
 namespace calibrant {

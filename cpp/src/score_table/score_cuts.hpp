@@ -12,6 +12,7 @@
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
 #include "calibrant/score_table/score_table.hpp"
+#include "kernels/score_cells.hpp"
 
 namespace calibrant {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
+#include "score_table/bin_split_bounds.hpp"
 
 namespace calibrant {
 namespace {

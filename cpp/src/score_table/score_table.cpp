@@ -9,11 +9,15 @@
 #include <utility>
 
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
 #include "means/risk_sums.hpp"
 #include "ordering/sort_keys.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partitioned_events.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {
@@ -421,8 +425,10 @@ ScoreTable::Cell& ScoreTable::at(std::uint32_t cell) { return cells_[cell]; }
 bool ScoreTable::is_worth_all(std::size_t added) const {
     const std::size_t listed = cells_.size() + added;
     if (dense() || listed <= always_listed) return false;
-    return listed > most_listed || cells_.size() > most_copied * added;
+    return listed > n_score_cells / 4 || cells_.size() > most_copied * added;
 }
+
+bool ScoreTable::dense() const { return cells_.size() == n_score_cells; }
 
 void ScoreTable::make_dense() {
     if (dense()) return;

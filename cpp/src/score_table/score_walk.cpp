@@ -6,8 +6,11 @@
 #include <string>
 #include <utility>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/rows/check.hpp"
+#include "kernels/kernels.hpp"
+#include "kernels/score_cells.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

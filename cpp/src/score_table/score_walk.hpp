@@ -14,10 +14,10 @@
 
 #include "calibrant/cumulative/cumulative.hpp"
 #include "calibrant/cumulative/walk.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
 #include "calibrant/score_table/score_table.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "calibrant/scorecards/scorecard.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
 #include "scorecards/partial_scorecard.hpp"
 #include "scores/score_terms.hpp"
 

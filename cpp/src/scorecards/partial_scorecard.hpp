@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
+#include "kernels/kernels.hpp"
 
 namespace calibrant {
 

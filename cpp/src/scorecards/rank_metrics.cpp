@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "calibrant/cumulative/cumulative.hpp"
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/numeric/frequency.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/roc/roc.hpp"
+#include "kernels/kernels.hpp"
+#include "numeric/frequency.hpp"
 #include "ordering/concordance.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "rows/workers.hpp"
 #include "score_table/score_walk.hpp"
 
 namespace calibrant {

@@ -15,11 +15,11 @@
 #include <limits>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "calibrant/score_table/score_bounds.hpp"
 #include "calibrant/score_table/score_table.hpp"
+#include "ordering/grouped_scores.hpp"
 
 namespace calibrant {
 

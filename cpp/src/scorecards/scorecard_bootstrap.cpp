@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/numeric/frequency.hpp"
+#include "kernels/elementary.hpp"
+#include "numeric/frequency.hpp"
 #include "numeric/poisson_bootstrap.hpp"
 
 namespace calibrant {

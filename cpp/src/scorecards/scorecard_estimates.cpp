@@ -4,11 +4,12 @@
 #include <string>
 #include <utility>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
-#include "calibrant/numeric/frequency.hpp"
 #include "calibrant/rows/column.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
+#include "kernels/elementary.hpp"
+#include "numeric/frequency.hpp"
+#include "rows/event_blocks.hpp"
 #include "scorecards/scorecard_bootstrap.hpp"
 
 namespace calibrant {

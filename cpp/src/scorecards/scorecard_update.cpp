@@ -2,10 +2,12 @@
 #include <memory>
 #include <string>
 
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partitioned_events.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 #include "scorecards/block_scorer.hpp"
 
 namespace calibrant {
@@ -152,8 +154,15 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
     if (table_) table_->merge(added);
 }
 
-PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
-                                        Poll poll, const SetAside& aside) {
+class ScorecardsByGroup {
+public:
+    static PartsOfGroups<Scorecard> of(const Scorecard& empty, const PartitionedEvents& rows,
+                                       Poll poll, const SetAside& aside);
+};
+
+PartsOfGroups<Scorecard> ScorecardsByGroup::of(const Scorecard& empty,
+                                               const PartitionedEvents& rows, Poll poll,
+                                               const SetAside& aside) {
     check_classes(rows.events());
     std::vector<std::uint8_t> is_aside(rows.together().groups());
     const SetAside cards_aside = [&](const PartitionedEvents::Scratch& memory,
@@ -177,6 +186,11 @@ PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const Partitione
                              return true;
                          });
     return cards;
+}
+
+PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
+                                        Poll poll, const SetAside& aside) {
+    return ScorecardsByGroup::of(empty, rows, poll, aside);
 }
 
 std::vector<Scorecard> scorecards_by_group(const Scorecard& parameters, const GroupedRows& rows,

@@ -1,11 +1,12 @@
-#include "calibrant/scores/brier_bins.hpp"
+#include "calibrant/scores/decompositions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/scored_blocks.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 namespace {

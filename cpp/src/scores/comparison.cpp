@@ -6,15 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/kernels/elementary.hpp"
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/scores/scores.hpp"
+#include "kernels/elementary.hpp"
+#include "kernels/kernels.hpp"
 #include "numeric/binomial.hpp"
 #include "numeric/gamma_tail.hpp"
 #include "numeric/student.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 #include "scores/score_terms.hpp"
 
 namespace calibrant {

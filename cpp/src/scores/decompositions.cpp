@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibration/isotonic.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 namespace {

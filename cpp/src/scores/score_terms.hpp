@@ -7,6 +7,8 @@
 #include <cstddef>
 
 #include "calibrant/rows/events.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
 
 namespace calibrant {
 

@@ -7,7 +7,9 @@
 #include <stdexcept>
 
 #include "calibrant/rows/check.hpp"
-#include "calibrant/rows/workers.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
+#include "rows/workers.hpp"
 #include "scores/score_terms.hpp"
 
 namespace calibrant {

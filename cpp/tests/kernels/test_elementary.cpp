@@ -1,15 +1,15 @@
 // The elementary functions on blocks of every length, on every instruction set, and at the
 // ends of the doubles. How accurate they are is tested from Python, against mpmath.
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 
 #include <bit>
 #include <limits>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/runtime/isa.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
+#include "kernels/kernels.hpp"
 
 using namespace calibrant;
 

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
 #include "calibrant/runtime/isa.hpp"
 #include "calibrant/state/bytes.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
+#include "kernels/kernels.hpp"
 
 using namespace calibrant;
 

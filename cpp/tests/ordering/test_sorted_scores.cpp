@@ -1,5 +1,5 @@
 // Sorted scores against a map of rationals in units, for all kinds of skew, and any threads.
-#include "calibrant/ordering/sorted_scores.hpp"
+#include "ordering/sorted_scores.hpp"
 
 #include <cmath>
 #include <limits>
@@ -13,6 +13,7 @@
 #include "calibrant/rows/spans.hpp"
 #include "expect.hpp"
 #include "fuzz.hpp"
+#include "kernels/score_cells.hpp"
 #include "numeric/wide_product.hpp"
 
 using namespace calibrant;

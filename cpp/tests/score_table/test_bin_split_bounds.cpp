@@ -1,5 +1,5 @@
 // Bounds over chains of bins, against a search over all divisions.
-#include "calibrant/score_table/bin_split_bounds.hpp"
+#include "score_table/bin_split_bounds.hpp"
 
 #include <cassert>
 #include <cmath>

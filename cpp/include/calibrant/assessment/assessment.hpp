@@ -25,7 +25,6 @@
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/score_table/score_table.hpp"
 #include "calibrant/state/bytes.hpp"
@@ -69,8 +68,6 @@ public:
 
 private:
     friend class AssessmentWorker;
-    friend PartsOfGroups<Assessment> parts_by_group(const Assessment&, const PartitionedEvents&,
-                                                    Poll, const SetAside&);
 
     [[nodiscard]] Assessment without_table() const { return {bins_, q_lim_, false}; }
 

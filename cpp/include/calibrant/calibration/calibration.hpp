@@ -19,6 +19,8 @@
 
 namespace calibrant {
 
+class ScoredBlock;
+
 template <class State>
 struct CellLayout;  // which sums the same terms, for groups
 

@@ -13,16 +13,19 @@
 // to its terms, not to itself.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "calibrant/intervals/width_boxes.hpp"
+#include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/interval_rows.hpp"
+#include "calibrant/runtime/parallel.hpp"
 #include "calibrant/state/bytes.hpp"
 
 namespace calibrant {
@@ -45,6 +48,23 @@ class TooManyBoxes : public InvalidInput {
 public:
     using InvalidInput::InvalidInput;
 };
+
+// The rows of a box (width_boxes.hpp) that are covered, or of those that are not: their number and
+// the sums of the powers v^1 .. v^9 of their places v in the box.
+struct BoxCell {
+    static constexpr std::size_t n_powers = 9;
+
+    std::uint64_t count = 0;
+    // In units of 2^-62 (v and v^2) and of 2^-40. They cannot overflow: |v| <= 1, counts < 2^64.
+    std::array<Int128, n_powers> powers{};
+
+    // Adds `rows` rows, whose terms were summed limb by limb.
+    void add(std::uint64_t rows, const std::uint64_t* limbs);
+    void merge(const BoxCell& other);
+};
+
+// By box, then by the indicator: key = 2 box + covered.
+using BoxCells = std::map<std::int64_t, BoxCell>;
 
 class CoverageHsic {
 public:

@@ -23,7 +23,6 @@
 
 #include "calibrant/intervals/strata.hpp"
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/partition/group_runs.hpp"
 #include "calibrant/rows/interval_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "calibrant/state/bytes.hpp"
@@ -78,8 +77,6 @@ public:
 
 private:
     friend class IntervalsWorker;
-    friend PartsOfGroups<Intervals> parts_by_group(const Intervals&, const IntervalRows&,
-                                                   const GroupCodes&, Poll);
 
     void require_levels(const IntervalRows& rows) const;
     void set_levels(std::size_t n_levels);
@@ -97,12 +94,6 @@ private:
     double largest_y_ = -std::numeric_limits<double>::infinity();
     std::vector<Level> levels_;
 };
-
-// Those of the groups of rows, made like `empty`. Rows in no group are checked and left out. Throws
-// as update.
-[[nodiscard]] PartsOfGroups<Intervals> parts_by_group(const Intervals& empty,
-                                                      const IntervalRows& rows,
-                                                      const GroupCodes& groups, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const IntervalRows& rows,

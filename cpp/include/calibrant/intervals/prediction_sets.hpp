@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "calibrant/intervals/strata.hpp"
-#include "calibrant/partition/group_runs.hpp"
 #include "calibrant/rows/set_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "calibrant/state/bytes.hpp"
@@ -56,11 +55,6 @@ private:
     std::uint64_t omitted_ = 0;
     std::vector<std::vector<Stratum>> by_size_;  // per level
 };
-
-// Those of groups whose rows lie side by side. Throws as update.
-[[nodiscard]] PartsOfGroups<PredictionSets> parts_by_group(const PredictionSets& empty,
-                                                           const SetRows& rows,
-                                                           const GroupStarts& starts, Poll poll);
 
 // The coverage of each group (rows.groups, all below n_groups), for each level.
 [[nodiscard]] std::vector<std::vector<Stratum>> coverage_by_group(const SetRows& rows,

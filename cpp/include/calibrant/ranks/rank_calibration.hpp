@@ -15,10 +15,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "calibrant/ranks/rank_bands.hpp"
 #include "calibrant/runtime/parallel.hpp"
 
 namespace calibrant {
+
+// All cuts 1, ..., n_ranks - 1 if they are at most 1,000. Else 1,000 that are as evenly spaced as
+// whole numbers can be: floor(j n_ranks / 1001) for j = 1, ..., 500, and as far from the other end.
+struct RankGrid {
+    explicit RankGrid(std::int64_t n_ranks);  // n_ranks >= 2
+
+    std::int64_t n_ranks;
+    std::vector<std::int64_t> cuts;
+};
+
+using BandLows = std::vector<std::int64_t>;
 
 inline constexpr std::int64_t most_exact = 1'000'000;
 

@@ -21,8 +21,6 @@
 
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
-#include "calibrant/score_table/score_bounds.hpp"
-#include "calibrant/score_table/score_table.hpp"
 
 namespace calibrant {
 
@@ -48,12 +46,5 @@ struct RocCurve {
 // along the whole curve. max_points >= 4.
 [[nodiscard]] RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll);
 [[nodiscard]] double accuracy_rejection_auc(const ScoredRows& rows, Poll poll);
-
-// What roc_auc of the rows of a table is, as far as the cells tell: pairs in a cell that is no tie
-// may all be won or lost, and `value` counts them by half.
-[[nodiscard]] Bounds roc_auc(const ScoreTable& table);
-// The points of the curve at the least score of each cell, whose rates are those of the rows,
-// rounded once; areas and standard error as if the rows of a cell were tied.
-[[nodiscard]] RocCurve roc_curve(const ScoreTable& table, std::size_t max_points);
 
 }  // namespace calibrant

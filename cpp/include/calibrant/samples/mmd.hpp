@@ -22,7 +22,6 @@
 #include <memory>
 #include <vector>
 
-#include "calibrant/kernels/mmd_kernels.hpp"
 #include "calibrant/rows/column.hpp"
 #include "calibrant/runtime/parallel.hpp"
 
@@ -30,9 +29,10 @@ namespace calibrant {
 
 enum class MmdKernel : std::uint8_t { gaussian, laplace, polynomial };
 
-// A row of a panel of points.
+// One coordinate of the points of a panel, which the kernels process together.
 struct alignas(64) PanelRow {
-    double at[panel_points] = {};
+    static constexpr std::size_t n = 8;
+    double at[n] = {};
 };
 
 // Rows [begin, begin + count) of a column.
@@ -56,7 +56,7 @@ public:
     }
     [[nodiscard]] const double* line() const { return panels_[0].at; }  // of dimension 1
     [[nodiscard]] double coordinate(std::size_t i, std::size_t k) const {
-        return panels_[i / panel_points * dimension_ + k].at[i % panel_points];
+        return panels_[i / PanelRow::n * dimension_ + k].at[i % PanelRow::n];
     }
     // These points alone, as if all were of x.
     [[nodiscard]] PooledPoints some(const std::vector<std::uint32_t>& index) const;

@@ -13,11 +13,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/calibration/calibration.hpp"
-#include "calibrant/score_table/bin_split_bounds.hpp"
+#include "calibrant/roc/roc.hpp"
 #include "calibrant/score_table/score_table.hpp"
 
 namespace calibrant {
@@ -27,6 +28,36 @@ inline constexpr double share_slack = 0x1p-49;
 
 struct Bounds {
     double value, low, high;
+};
+
+// What is known of bins whose neighbours may hold some rows of each other (bin_split_bounds.hpp).
+struct Chain {
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+    struct Bin {
+        double amount = 0.0;
+        double hits = 0.0, misses = 0.0;
+        double least_weight = 0.0, most_weight = 0.0;
+        double reach = 1.0;                     // |amount| is at most so many times the weight
+        std::size_t left = none, right = none;  // groups at its ends
+        bool inside = false;                    // a group: it holds rows of that group only
+    };
+
+    // With one cut, the bin before gets an amount in [least_left, most_left], the bin after the
+    // rest. With several, positive and negative parts go anywhere.
+    struct Group {
+        double positive = 0.0, negative = 0.0;  // sums of parts, both >= 0
+        double least_left = 0.0, most_left = 0.0;
+        double hits = 0.0, misses = 0.0;
+        double needed = 0.0;  // weight that the bin before gets at least; 0 with several cuts
+        double weight = 0.0;
+        bool several = false;
+
+        [[nodiscard]] double amount() const { return positive - negative; }
+    };
+
+    std::vector<Bin> bins;
+    std::vector<Group> groups;
 };
 
 class ScoreBounds {
@@ -65,5 +96,12 @@ private:
     Chain chain_;
     Columns low_, high_;
 };
+
+// What roc_auc of the rows of a table is, as far as the cells tell: pairs in a cell that is no tie
+// may all be won or lost, and `value` counts them by half.
+[[nodiscard]] Bounds roc_auc(const ScoreTable& table);
+// The points of the curve at the least score of each cell, whose rates are those of the rows,
+// rounded once; areas and standard error as if the rows of a cell were tied.
+[[nodiscard]] RocCurve roc_curve(const ScoreTable& table, std::size_t max_points);
 
 }  // namespace calibrant

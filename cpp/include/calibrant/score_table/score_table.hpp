@@ -28,7 +28,6 @@
 #include <string_view>
 #include <vector>
 
-#include "calibrant/kernels/score_cells.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/scored_rows.hpp"
@@ -142,12 +141,12 @@ private:
 
     // A list of cells becomes an array of all when more is merged into it and it gets longer than
     // a quarter of all; or, if it is no short one, when it would be copied for the sake of a few.
-    static constexpr std::size_t always_listed = 512, most_listed = n_score_cells / 4;
+    static constexpr std::size_t always_listed = 512;
     static constexpr std::size_t most_copied = 16;    // cells, for each one that is added
     static constexpr std::size_t most_inserted = 16;  // one by one, into a list
 
     [[nodiscard]] Cell& at(std::uint32_t cell);  // of a dense table
-    [[nodiscard]] bool dense() const { return cells_.size() == n_score_cells; }
+    [[nodiscard]] bool dense() const;
     [[nodiscard]] bool is_worth_all(std::size_t added) const;
     void make_dense();
     void merge_cells(const std::vector<Cell>& cells);

@@ -35,7 +35,6 @@
 #include "calibrant/calibration/calibration.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/partition/partitioned_events.hpp"
 #include "calibrant/score_table/score_table.hpp"
 #include "calibrant/scores/scores.hpp"
 #include "calibrant/state/bytes.hpp"
@@ -112,8 +111,7 @@ private:
     friend class BlockScorer;
     friend class PartialScorecard;
     friend class ScorecardEstimator;
-    friend PartsOfGroups<Scorecard> parts_by_group(const Scorecard&, const PartitionedEvents&, Poll,
-                                                   const SetAside&);
+    friend class ScorecardsByGroup;
 
     [[nodiscard]] bool is_possible() const;
 

@@ -1,7 +1,7 @@
 // The kernels of width_boxes.hpp. Included by kernels.cpp only, and under its rules.
 #pragma once
 
-#include "calibrant/kernels/box_kernels.hpp"
+#include "kernels/box_kernels.hpp"
 #include "kernels/loops/kernel_parts.hpp"
 
 namespace calibrant {

@@ -2,7 +2,7 @@
 // no standard library, internal linkage.
 #pragma once
 
-#include "calibrant/kernels/kernels.hpp"
+#include "kernels/kernels.hpp"
 #include "kernels/loops/registers.hpp"
 
 namespace calibrant {

@@ -1,9 +1,9 @@
 // The kernels of mmd.hpp. Included by kernels.cpp only, and under its rules.
 #pragma once
 
-#include "calibrant/kernels/mmd_kernels.hpp"
 #include "kernels/loops/dependence_loops.hpp"
 #include "kernels/loops/kernel_parts.hpp"
+#include "kernels/mmd_kernels.hpp"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>

@@ -1,8 +1,8 @@
 // The kernels of score_cells.hpp. Included by kernels.cpp only, and under its rules.
 #pragma once
 
-#include "calibrant/kernels/score_cells.hpp"
 #include "kernels/loops/kernel_parts.hpp"
+#include "kernels/score_cells.hpp"
 
 namespace calibrant {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "calibrant/kernels/elementary.hpp"
+#include "kernels/elementary.hpp"
 
 namespace calibrant {
 

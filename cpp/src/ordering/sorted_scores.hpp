@@ -22,8 +22,8 @@
 
 #include "calibrant/numeric/sum.hpp"
 #include "calibrant/rows/scored_rows.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "calibrant/numeric/sum.hpp"
-#include "calibrant/ordering/sorted_scores.hpp"
 #include "calibrant/rows/scored_rows.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

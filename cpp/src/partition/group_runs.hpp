@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
 #include "calibrant/rows/column.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 

@@ -19,36 +19,9 @@
 #include <utility>
 #include <vector>
 
+#include "calibrant/score_table/score_bounds.hpp"
+
 namespace calibrant {
-
-struct Chain {
-    static constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-    struct Bin {
-        double amount = 0.0;
-        double hits = 0.0, misses = 0.0;
-        double least_weight = 0.0, most_weight = 0.0;
-        double reach = 1.0;                     // |amount| is at most so many times the weight
-        std::size_t left = none, right = none;  // groups at its ends
-        bool inside = false;                    // a group: it holds rows of that group only
-    };
-
-    // With one cut, the bin before gets an amount in [least_left, most_left], the bin after the
-    // rest. With several, positive and negative parts go anywhere.
-    struct Group {
-        double positive = 0.0, negative = 0.0;  // sums of parts, both >= 0
-        double least_left = 0.0, most_left = 0.0;
-        double hits = 0.0, misses = 0.0;
-        double needed = 0.0;  // weight that the bin before gets at least; 0 with several cuts
-        double weight = 0.0;
-        bool several = false;
-
-        [[nodiscard]] double amount() const { return positive - negative; }
-    };
-
-    std::vector<Bin> bins;
-    std::vector<Group> groups;
-};
 
 // f >= slope * amount + constant.
 struct LinearBound {

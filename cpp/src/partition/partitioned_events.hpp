@@ -15,13 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/group_partition.hpp"
-#include "calibrant/partition/group_runs.hpp"
-#include "calibrant/partition/partition_workers.hpp"
 #include "calibrant/rows/events.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_partition.hpp"
+#include "partition/group_runs.hpp"
+#include "partition/partition_workers.hpp"
+#include "rows/workers.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

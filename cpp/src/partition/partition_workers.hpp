@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "calibrant/partition/group_partition.hpp"
-#include "calibrant/partition/group_runs.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "partition/group_partition.hpp"
+#include "partition/group_runs.hpp"
 
 namespace calibrant {
 

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "calibrant/ordering/grouped_scores.hpp"
-#include "calibrant/partition/group_runs.hpp"
-#include "calibrant/runtime/large_pages.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "ordering/grouped_scores.hpp"
+#include "partition/group_runs.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 

@@ -8,8 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "calibrant/rows/events.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/event_blocks.hpp"
 
 namespace calibrant {
 

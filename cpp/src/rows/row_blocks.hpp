@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "calibrant/kernels/kernels.hpp"
-#include "calibrant/rows/workers.hpp"
 #include "calibrant/runtime/parallel.hpp"
+#include "kernels/kernels.hpp"
+#include "rows/workers.hpp"
 
 namespace calibrant {
 

@@ -23,31 +23,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <vector>
 
-#include "calibrant/kernels/box_kernels.hpp"
+#include "calibrant/intervals/coverage_hsic.hpp"
 #include "calibrant/numeric/sum.hpp"
 
 namespace calibrant {
-
-class Reader;
-class Writer;
-
-struct BoxCell {
-    static constexpr std::size_t n_powers = 9;
-
-    std::uint64_t count = 0;
-    // In units of 2^-62 (v and v^2) and of 2^-40. They cannot overflow: |v| <= 1, counts < 2^64.
-    std::array<Int128, n_powers> powers{};
-
-    // Adds `rows` rows, whose terms were summed limb by limb.
-    void add(std::uint64_t rows, const std::uint64_t* limbs);
-    void merge(const BoxCell& other);
-};
-
-// By box, then by the indicator: key = 2 box + covered.
-using BoxCells = std::map<std::int64_t, BoxCell>;
 
 // exp(-1 / (2 h^2)) and its complement's accurate half: 1 - exp(-x).
 [[nodiscard]] double one_minus_exp(double x);
