@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -337,7 +338,7 @@ def start(*args, **options):
 
 def test_without_a_terminal_there_is_no_progress_bar_and_no_colour():
     process = start("score", "table.parquet")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 0
     assert b"\x1b" not in out + err
     assert b"rows," not in err
@@ -361,30 +362,38 @@ def test_on_a_terminal_there_is_a_progress_bar():
         pass
     finally:
         os.close(leader)
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     assert b"million/s" in shown
+
+
+def processor_seconds_of_children():
+    times = os.times()
+    return times.children_user + times.children_system
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_ends_it_at_once_and_leaves_nothing(folder):
-    # A few bytes a row group, and seconds of work.
+    # A few bytes a row group, and a minute of work in ten files.
     rows = pa.table({"y": np.zeros(2**20, np.int8), "p": np.full(2**20, 0.25)})
-    with pq.ParquetWriter("long.parquet", rows.schema) as writer:
+    with pq.ParquetWriter("long0.parquet", rows.schema) as writer:
         for _ in range(100):
             writer.write_table(rows)
-    process = start("score", "long.parquet", "--save-state", "out.state")
+    names = [f"long{i}.parquet" for i in range(10)]
+    for name in names[1:]:
+        shutil.copy(names[0], name)
+    before = processor_seconds_of_children()
+    process = start("score", *names, "--save-state", "out.state")
     assert process.stderr is not None
     process.stderr.readline()  # the columns are found: the work begins
     time.sleep(0.3)
     assert process.poll() is None
     process.send_signal(signal.SIGINT)
-    pressed = time.perf_counter()
-    out, err = process.communicate(timeout=30)
-    assert time.perf_counter() - pressed < 5  # a fraction of a second on an idle machine
+    out, err = process.communicate(timeout=300)
+    assert processor_seconds_of_children() - before < 20  # most of them to import its modules
     assert (process.returncode, out) == (130, b""), err
     assert err.splitlines()[-1] == b"calibrant: interrupted; nothing was written"
     assert b"Traceback" not in err
-    assert sorted(path.name for path in folder.iterdir()) == ["long.parquet", "table.parquet"]
+    assert sorted(path.name for path in folder.iterdir()) == [*names, "table.parquet"]
 
 
 def test_completion():
@@ -690,7 +699,7 @@ def test_a_line_of_json_that_is_nested_deep(folder):
     for note in (deep, deep.replace("[", '{"a":').replace("]", "}"), "[[]," * 100_000):
         (folder / "deep.jsonl").write_text(good + '{"y": 1, "p": 0.5, "note": ' + note + "}\n")
         process = start("score", "deep.jsonl")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
         assert (process.returncode, out) == (2, b""), err[-300:]
         assert b"deep.jsonl: row 2 has lists or objects nested more than 256 deep" in err
     (folder / "deep.json").write_text("[" + deep + "]")
@@ -713,7 +722,7 @@ def test_json(folder, columns):
 def test_a_name_that_is_not_utf8_is_named(folder):
     os.link(folder / "table.parquet", os.fsencode(folder) + b"/r\xe9sum\xe9.parquet")
     process = start("score", os.fsdecode(b"r\xe9sum\xe9.parquet"))
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (2, b"")
     assert b"b'r\\xe9sum\\xe9.parquet': the name is not UTF-8; rename the file" in err
 
@@ -725,14 +734,14 @@ def test_pipes_and_standard_input(folder, columns):
     os.mkfifo(folder / "pipe.csv")
     process = start("score", "pipe.csv")
     (folder / "pipe.csv").write_bytes((folder / "table.csv").read_bytes())
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out.decode()) == (0, expected), err
     with open("table.csv", "rb") as file:  # noqa: PTH123
         process = start("score", "-", "--format", "csv", stdin=file)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert (process.returncode, out.decode()) == (0, expected), err
     process = start("score", "-", stdin=subprocess.DEVNULL)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert b"name its format (--format csv)" in err
 
 
@@ -820,7 +829,7 @@ def test_a_pipe_that_ends_is_no_gate_that_failed(condition, columns):
     process.stdout.close()
     err = process.stderr.read()
     process.stderr.close()
-    assert process.wait(timeout=120) == 141
+    assert process.wait(timeout=300) == 141
     assert b"Traceback" not in err
     assert b"Exception ignored" not in err
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import _thread
 import copy
 import gc
 import pickle
@@ -16,6 +15,7 @@ from bad_input_rows import ACCUMULATORS
 from calibrant import set_num_threads
 from calibrant._accumulator.base import Accumulator
 from calibrant._core import _testing
+from interrupts import assert_interrupted
 from row_counter import Rows
 
 pytestmark = pytest.mark.kernels
@@ -164,11 +164,7 @@ def test_a_failed_update_changes_nothing(rows):
 def test_an_interrupted_update_changes_nothing():
     counter = Rows("a", count=7)
     before = counter.to_bytes()
-    timer = threading.Timer(0.1, _thread.interrupt_main)
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        counter.update(10**8, seconds_per_chunk=0.001)
-    timer.join()
+    assert_interrupted(lambda: counter.update(10**8, seconds_per_chunk=0.001))
     assert counter.to_bytes() == before
     counter.update(20_000)
     assert counter.n == 20_007

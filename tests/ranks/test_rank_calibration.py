@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import signal
-import threading
 from fractions import Fraction
 
 import numpy as np
@@ -18,6 +16,7 @@ from calibrant import _core, rank_calibration
 from calibrant.config import config
 from calibrant.ranks._calibration import count_ranks, from_counts
 from calibrant.ranks._histogram import default_bins
+from interrupts import assert_interrupted, needs_signals
 from rank_law_reference import (
     band_of,
     gamma_of,
@@ -452,14 +451,9 @@ def test_bad_counts(counts, message):
         from_counts(np.array(counts))
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+@needs_signals
 def test_ctrl_c_ends_a_long_search():
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.1, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        _core.simultaneous_rank_band(10**6, 1001, 0.95)  # a second
-    timer.join()
+    assert_interrupted(lambda: _core.simultaneous_rank_band(10**6, 1001, 0.95))  # a second
 
 
 def test_count_ranks():

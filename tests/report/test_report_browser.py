@@ -89,7 +89,7 @@ def opened(page, width, theme, folder):
     ]  # fmt: skip
     done = subprocess.run(
         [CHROMIUM, *flags, "--dump-dom", file.as_uri()],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     measured = re.search(r'data-measured="([^"]*)"', done.stdout)
     assert measured, done.stderr
@@ -271,7 +271,7 @@ def printed(page, folder):
     subprocess.run(
         [CHROMIUM, *flags, f"--user-data-dir={folder / 'profile'}", f"--print-to-pdf={target}",
          source.as_uri()],
-        capture_output=True, timeout=120, check=True,
+        capture_output=True, timeout=300, check=True,
     )  # fmt: skip
     return target
 

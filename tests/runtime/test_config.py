@@ -25,7 +25,7 @@ def import_with_isa(value: str) -> subprocess.CompletedProcess[str]:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "CALIBRANT_ISA": value},
     )
 

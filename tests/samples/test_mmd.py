@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import signal
-import threading
-import time
 
 import numpy as np
 import pytest
@@ -16,6 +13,7 @@ from scipy import stats
 from calibrant import median_bandwidth, mmd, mmd_test, set_num_threads
 from calibrant._core import _testing
 from calibrant.config import config
+from interrupts import assert_interrupted, needs_signals
 
 pytestmark = [pytest.mark.kernels, pytest.mark.usefixtures("runtime_restored")]
 
@@ -374,18 +372,11 @@ def test_progress():
     assert seen[-1] == 1.0
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to threads")
+@needs_signals
 @pytest.mark.parametrize("call", [mmd, mmd_test])
 def test_ctrl_c(call):
     x = np.broadcast_to(np.linspace(0.0, 1.0, 40).reshape(1, 40), (200_000, 40))  # minutes
-    main = threading.main_thread().ident
-    timer = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    timer.start()
-    start = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
-        call(x, x, bandwidth=1.0)
-    assert time.perf_counter() - start < 20
-    timer.join()
+    assert_interrupted(lambda: call(x, x, bandwidth=1.0))
 
 
 def test_result():

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from calibrant import _core
 from calibrant._input.columns import read_labels, shape_of
 from calibrant._input.validation import MultiClass, checked_choice
-from calibrant._runtime.interruptible import answering_signals
 
 __all__ = [
     "POSITIVE_COLUMN", "class_codes", "class_names", "event_rows", "n_classes", "scored_columns",
@@ -21,6 +20,9 @@ POSITIVE_COLUMN = (
     "y_proba has two columns that sum to 1: column 1 is scored, as the probability of class 1; "
     "multi_class='top_label' scores the larger of the two"
 )
+
+#: Rows that NumPy compares in one call, between which signals are answered.
+_CHUNK = 2**16
 
 
 def event_rows(
@@ -179,16 +181,24 @@ def _positive(values: np.ndarray, rows: np.ndarray | None, pos_label: object) ->
     if isinstance(pos_label, (list, dict, set)) or np.ndim(pos_label) > 0:  # type: ignore[arg-type]
         raise TypeError(f"pos_label must be one label, got {pos_label!r}")
     _check_comparable(values, np.asarray(pos_label), "pos_label")
-    positive = np.asarray(values == pos_label, dtype=bool)
-    others = np.flatnonzero(~positive)
-    differing = others[values[others] != values[others[:1]]] if others.size else others
-    if differing.size:
-        first, second = others[0], differing[0]
-        raise ValueError(
-            f"y_true must hold pos_label={pos_label!r} and one other label, besides it found "
-            f"{_text(values[first])} at row {_row(rows, first)} and {_text(values[second])} at "
-            f"row {_row(rows, second)}"
-        )
+    positive = np.empty(values.shape, bool)
+    first = None  # the first row of another label
+    for start in range(0, values.size, _CHUNK):
+        end = start + _CHUNK
+        positive[start:end] = values[start:end] == pos_label
+        others = start + np.flatnonzero(~positive[start:end])
+        if not others.size:
+            continue
+        if first is None:
+            first = int(others[0])
+        differing = others[values[others] != values[first : first + 1]]
+        if differing.size:
+            second = int(differing[0])
+            raise ValueError(
+                f"y_true must hold pos_label={pos_label!r} and one other label, besides it found "
+                f"{_text(values[first])} at row {_row(rows, first)} and {_text(values[second])} "
+                f"at row {_row(rows, second)}"
+            )
     return positive
 
 
@@ -202,21 +212,24 @@ def _positions(values: np.ndarray, rows: np.ndarray | None, classes: np.ndarray)
         same = np.flatnonzero(ordered[1:] == ordered[:-1])
         if same.size:
             raise ValueError(f"labels must be distinct, found {_text(ordered[same[0]])} twice")
-        work = 100 * values.size
-        slots = answering_signals(np.searchsorted, ordered, values, work=work)
-        slots = np.minimum(slots, classes.size - 1)
-        unknown = np.flatnonzero(ordered[slots] != values)
+        codes = np.empty(values.shape, order.dtype)
+        for start in range(0, values.size, _CHUNK):
+            chunk = values[start : start + _CHUNK]
+            slots = np.minimum(np.searchsorted(ordered, chunk), classes.size - 1)
+            unknown = np.flatnonzero(ordered[slots] != chunk)
+            if unknown.size:
+                index = start + int(unknown[0])
+                raise ValueError(
+                    f"y_true must be one of labels, found {_text(values[index])} at row "
+                    f"{_row(rows, index)}"
+                )
+            codes[start : start + _CHUNK] = order[slots]
     except TypeError as error:
         raise TypeError(
             f"y_true and labels must be of one kind, got {values.dtype} and {classes.dtype}: "
             f"{error}"
         ) from error
-    if unknown.size:
-        index = int(unknown[0])
-        raise ValueError(
-            f"y_true must be one of labels, found {_text(values[index])} at row {_row(rows, index)}"
-        )
-    return order[slots]
+    return codes
 
 
 def _text(label: Any) -> str:
