@@ -1,4 +1,4 @@
-"""The bounds of docs/reference/accuracy.md on a few cases of each; bench/accuracy.py runs all."""
+"""The bounds of docs/reference/accuracy.md on a few cases of each; accuracy.py there runs all."""
 
 from __future__ import annotations
 

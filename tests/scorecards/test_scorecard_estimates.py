@@ -340,7 +340,7 @@ def test_why_there_is_no_interval():
     assert scorecard([0, 1], [0.0, 1.0], q_lim=0.01).log.low is not None
 
 
-# Coverage: bench/simulations/card.py has more laws and rows
+# Coverage: docs/reference/simulations/card.py has more laws and rows
 
 COVERED = [
     ("uniform", "calibrated", 50),

@@ -1,7 +1,7 @@
 """The rows of docs/reference/accuracy.md: inputs, the true value to many digits, the bound.
 
-A row is a function that yields cases. `bench/accuracy.py` runs all of them and writes the page,
-`tests/test_accuracy.py` a few of each.
+A row is a function that yields cases. `docs/reference/accuracy.py` runs all of them and writes
+the page, `tests/laws/test_accuracy.py` a few of each.
 """
 
 from __future__ import annotations

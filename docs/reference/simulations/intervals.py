@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.stats import binom
+from table import Table, percent
 
-from bench.simulations.table import Table, percent
 from calibrant import interval_summary
 from calibrant.ranks import rank_calibration
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from table import Table, percent
 
 import calibrant
-from bench.simulations.table import Table, percent
 from calibrant import streaming
 from calibrant.calibration._verdict import calibration_verdict
 from calibrant.report import report

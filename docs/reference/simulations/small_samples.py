@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from table import Table, percent
 
 import calibrant
-from bench.simulations.table import Table, percent
 from calibrated_rows import BINARY, outcomes
 
 __all__ = ["tables"]

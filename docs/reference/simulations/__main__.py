@@ -1,6 +1,6 @@
 """Run all simulations and write docs/reference/simulations.md.
 
-python -m bench.simulations [--runs N] [--only NAME ...]
+python docs/reference/simulations [--runs N] [--only NAME ...]
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "support"))  # the laws of scores are those of the tests
 
 #: Each has `tables(runs, seed)`, which returns a list of Table; and what share of the samples is
@@ -29,7 +29,8 @@ PAGE = ROOT / "docs" / "reference" / "simulations.md"
 HEAD = """# Simulated false alarm rates, power and coverage
 
 Verdicts, p-values and intervals are tested here on rows whose truth is known. The tables are
-written by `python -m bench.simulations`; shorter, seeded versions of them are in the tests."""
+written by `python docs/reference/simulations`. Shorter, seeded versions are
+in the tests."""
 
 
 def main() -> None:
@@ -42,7 +43,7 @@ def main() -> None:
     sections = [HEAD]
     for name in arguments.only:
         start = time.perf_counter()
-        module = importlib.import_module(f"bench.simulations.{name}")
+        module = importlib.import_module(name)
         runs = max(round(arguments.runs * MODULES[name]), 10)
         for table in module.tables(runs, arguments.seed):
             sections.append(table.markdown())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from table import Table, percent
 
 import card_laws
-from bench.simulations.table import Table, percent
 from calibrant import scorecard
 
 ROWS = (50, 500, 5000)

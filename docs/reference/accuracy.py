@@ -1,7 +1,7 @@
 """Measure every statistic against many digits: a table of errors in ulp, and a picture.
 
-    python bench/accuracy.py                    prints the table
-    python bench/accuracy.py docs/reference/accuracy.md
+    python docs/reference/accuracy.py                    prints the table
+    python docs/reference/accuracy.py docs/reference/accuracy.md
         writes it into that page, and the picture into docs/images/accuracy.svg
 
 Rows, inputs and truths are those of tests/support/accuracy_cases. It takes some minutes and needs
@@ -18,10 +18,10 @@ from matplotlib import pyplot as plt
 
 from calibrant.plotting import style
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
 from accuracy_cases import Measured, rows
 
-BEGIN = "<!-- accuracy table: written by bench/accuracy.py -->"
+BEGIN = "<!-- accuracy table: written by docs/reference/accuracy.py -->"
 END = "<!-- end of accuracy table -->"
 NO_DIGIT = 2.0**52  # an error of so many ulp leaves none
 HEAD = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from table import Table, percent
 
-from bench.simulations.table import Table, percent
 from calibrant.comparison import ScoreDifferences
 from calibrant.scores._differences import SCORES
 from calibrant.streaming import PairedScores

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from table import Table, percent
 
-from bench.simulations.table import Table, percent
 from calibrant.drift import drift, drift_by_window
 from calibrant.streaming import Reliability, Scorecard, ScoreTable, Windowed
 from calibrated_rows import BINARY, CLASSES, outcomes, sharpened

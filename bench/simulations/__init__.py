@@ -1,1 +1,0 @@
-"""Simulations of what verdicts, tests and intervals promise; ``python -m bench.simulations``."""
