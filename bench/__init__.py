@@ -1,1 +1,1 @@
-"""calibrant beside its peers: ``python -m bench``, from the root of the repository."""
+"""Benchmarks of calibrant beside its peers, on pytest-benchmark: `pytest bench`."""

@@ -1,25 +1,20 @@
 """Ensemble confidence beside three ways of NumPy to sum votes."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.task import TO_1E6, Peer, Task
+from bench.case import Case, Peer
 
 MEMBERS, CLASSES = 30, 4
 
 
-def votes_of(dtype):
-    def make(n):
-        """Votes that mostly agree, as those of a good ensemble do."""
-        rng = np.random.default_rng(2005)
-        truth = rng.integers(0, CLASSES, (n, 1))
-        random = rng.integers(0, CLASSES, (n, MEMBERS))
-        votes = np.where(rng.random((n, MEMBERS)) < 0.6, truth, random).astype(dtype)
-        return votes, np.log(1 / rng.uniform(0.05, 0.8, MEMBERS))
-
-    return make
+def votes(n, dtype):
+    """Votes that mostly agree, as those of a good ensemble do."""
+    rng = np.random.default_rng(2005)
+    truth = rng.integers(0, CLASSES, (n, 1))
+    random = rng.integers(0, CLASSES, (n, MEMBERS))
+    found = np.where(rng.random((n, MEMBERS)) < 0.6, truth, random).astype(dtype)
+    return found, np.log(1 / rng.uniform(0.05, 0.8, MEMBERS))
 
 
 def softmax(sums):
@@ -53,19 +48,18 @@ def by_count(votes, weights):
     return softmax(flat.reshape(-1, CLASSES))
 
 
-def confidence(dtype):
-    return Task(
+WAYS = {"class": by_class, "member": by_member, "count": by_count}
+CASES = tuple(
+    Case(
         f"ensemble_confidence, 30 votes of {dtype}",
-        votes_of(dtype),
+        lambda n, dtype=dtype: votes(n, dtype),
         lambda votes, weights: calibrant.ensemble_confidence(votes, weights, CLASSES),
-        (
-            Peer("NumPy, by class", by_class),
-            Peer("NumPy, by member", by_member),
-            Peer("NumPy, by count", by_count),
-        ),
-        sizes=TO_1E6,
-        limit=10**6,
+        tuple(Peer(f"NumPy, by {name}", way) for name, way in WAYS.items()),
+        most=10**6,
     )
+    for dtype in ("int8", "int64")
+)
 
 
-TASKS = (confidence("int8"), confidence("int64"))
+def test_ensemble(measure):
+    measure()

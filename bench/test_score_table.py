@@ -1,12 +1,9 @@
 """ScoreTable beside NumPy's counts in cells of equal width, and beside one score."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.predictions import binary
-from bench.task import Peer, Task
+from bench.case import Case, binary, yardstick
 from calibrant.streaming import ScoreTable
 
 
@@ -27,15 +24,12 @@ def holds_the_exact_error(data, table):
     assert exact in table.expected_calibration_error(n_bins=50)
 
 
-TASKS = (
-    Task(
-        "streaming.ScoreTable",
-        binary,
-        table_of,
-        (
-            Peer("NumPy, three bincounts", bincounts, yardstick=True),
-            Peer("brier_score", calibrant.brier_score, yardstick=True),
-        ),
-        check=holds_the_exact_error,
-    ),
+YARDSTICKS = (
+    yardstick("NumPy, three bincounts", bincounts),
+    yardstick("brier_score", calibrant.brier_score),
 )
+CASES = (Case("streaming.ScoreTable", binary, table_of, YARDSTICKS, check=holds_the_exact_error),)
+
+
+def test_score_table(measure):
+    measure()

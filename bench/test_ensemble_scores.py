@@ -1,25 +1,22 @@
 """Scores of ensembles beside scoringrules, on its fastest backend."""
 
-from __future__ import annotations
-
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 
 import calibrant
-from bench.task import Peer, Task
+from bench.case import Case, peer
 
 DRAWS = 100
-SIZES = (10**3, 10**4, 10**5)
 BACKEND = "numba" if find_spec("numba") else "numpy"
-NAME = f"scoringrules ({BACKEND})"
 #: What scoringrules calls the number: the fastest of its estimators that give it.
 THEIRS = {"standard": "qd", "fair": "pwm"}
 
 
-def ensembles(n, dtype="float64", draws=DRAWS):
+def ensembles(n, dtype="float64"):
     rng = np.random.default_rng(20170619)
-    x = rng.standard_normal((n, draws)).astype(dtype)
+    x = rng.standard_normal((n, DRAWS)).astype(dtype)
     return rng.standard_normal(n).astype(dtype), x
 
 
@@ -29,12 +26,9 @@ def weighted(n):
     return y, x, weight / weight.sum(1, keepdims=True)
 
 
-def points(d):
-    def make(n):
-        rng = np.random.default_rng(20170619)
-        return rng.standard_normal((n, d)), rng.standard_normal((n, DRAWS, d))
-
-    return make
+def points(n, d):
+    rng = np.random.default_rng(20170619)
+    return rng.standard_normal((n, d)), rng.standard_normal((n, DRAWS, d))
 
 
 def normals(n):
@@ -43,12 +37,9 @@ def normals(n):
 
 
 def scoringrules(function, rtol=1e-9, **options):
-    def call(*data):
-        import scoringrules
-
-        return getattr(scoringrules, function)(*data, backend=BACKEND, **options)
-
-    return Peer(NAME, call, needs="scoringrules", rtol=rtol, atol=rtol)
+    options["backend"] = BACKEND
+    name = f"scoringrules ({BACKEND})"
+    return (peer(name, f"scoringrules.{function}", options, rtol=rtol, atol=rtol),)
 
 
 def weighted_peer(y, x, weight):
@@ -58,48 +49,43 @@ def weighted_peer(y, x, weight):
 
 
 def crps(estimator, dtype, rtol):
-    return Task(
+    return Case(
         f"crps_ensemble, {estimator}, {dtype}",
         lambda n: ensembles(n, dtype),
         lambda y, x: calibrant.crps_ensemble(y, x, estimator=estimator),
-        (scoringrules("crps_ensemble", rtol, estimator=THEIRS[estimator]),),
-        sizes=SIZES,
-        limit=10**6,
+        scoringrules("crps_ensemble", rtol, estimator=THEIRS[estimator]),
+        most=10**5,
     )
 
 
-TASKS = (
+CASES = (
     crps("standard", "float64", 1e-9),
     crps("fair", "float64", 1e-9),
     crps("standard", "float32", 1e-4),
-    Task(
+    Case(
         "crps_ensemble, weighted draws",
         weighted,
         lambda y, x, w: calibrant.crps_ensemble(y, x, draw_weight=w),
-        (Peer(NAME, weighted_peer, needs="scoringrules", atol=1e-9),),
-        sizes=SIZES,
-        limit=10**6,
+        (replace(scoringrules("crps_ensemble")[0], call=weighted_peer),),
+        most=10**5,
     ),
-    Task(
+    Case(
         "energy_score, 3 dimensions",
-        points(3),
+        lambda n: points(n, 3),
         calibrant.energy_score,
-        (scoringrules("es_ensemble"),),
-        sizes=(100, 1000, 10**4),
-        limit=10**5,
+        scoringrules("es_ensemble"),
+        most=10**4,
     ),
-    Task(
+    Case(
         "variogram_score, 20 dimensions",
-        points(20),
+        lambda n: points(n, 20),
         calibrant.variogram_score,
-        (scoringrules("vs_ensemble"),),
-        sizes=(10, 100, 1000),
-        limit=10**4,
+        scoringrules("vs_ensemble"),
+        most=10**3,
     ),
-    Task(
-        "crps_normal",
-        normals,
-        calibrant.crps_normal,
-        (scoringrules("crps_normal"),),
-    ),
+    Case("crps_normal", normals, calibrant.crps_normal, scoringrules("crps_normal"), most=10**7),
 )
+
+
+def test_ensemble_scores(measure):
+    measure()

@@ -1,27 +1,26 @@
 """Tests of calibration beside MAPIE's, and beside one sort of the scores."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.predictions import binary
-from bench.task import TO_1E6, TO_1E8, Peer, Task
+from bench.case import Case, Peer, binary, in_groups, peer, yardstick
 from calibrant import _core
+from calibrant.sequential import SequentialCalibrationTest
+from calibrant.streaming import Scores
 
 MAPIE = "mapie.metrics.calibration"
-
-
-def mapie_spiegelhalter(y, p):
-    from mapie.metrics.calibration import spiegelhalter_p_value
-
-    return spiegelhalter_p_value(y, p)
 
 
 def mapie_walks(y, p):
     from mapie.metrics.calibration import kolmogorov_smirnov_p_value, kuiper_p_value
 
     return kolmogorov_smirnov_p_value(y, p), kuiper_p_value(y, p)
+
+
+def mapie_law(x):
+    from mapie.metrics.calibration import kolmogorov_smirnov_cdf
+
+    return [kolmogorov_smirnov_cdf(value) for value in x.tolist()]
 
 
 #: Scores that crowd the cells by which KS and Kuiper avoid a sort.
@@ -34,29 +33,21 @@ CROWDED = {
 
 
 def crowded(name):
-    def make(n):
+    def data(n):
         p = CROWDED[name](np.random.default_rng(1).random(n))
         return (np.random.default_rng(2).random(n) < p).astype(np.int64), p
 
-    def by_sorting(y, p):
+    def sorting(y, p):
         return _core.sorted_walk_tests(y, p, None, False, _core.EITHER)
 
-    def same(data, found):
-        assert found == by_sorting(*data)
-
-    return Task(
+    return Case(
         f"ks and kuiper, scores: {name}",
-        make,
+        data,
         lambda y, p: _core.walk_tests(y, p, None, False, _core.EITHER),
-        (Peer("calibrant, by a full sort", by_sorting, yardstick=True),),
-        check=same,
-        sizes=(10**6,),
-        limit=10**6,
+        (yardstick("calibrant, by a full sort", sorting),),
+        check=lambda data, found: np.testing.assert_equal(found == sorting(*data), True),
+        most=10**6,
     )
-
-
-def in_groups(n):
-    return (*binary(n), np.random.default_rng(8).integers(0, 100, n))
 
 
 def as_a_subset(data, found):
@@ -64,60 +55,67 @@ def as_a_subset(data, found):
     assert found.ks.groups[7] == calibrant.ks_test(y, p, subset=keys == 7)
 
 
-def statistics(n):
-    return (np.random.default_rng(1).uniform(0.05, 4, n),)
+def updated(made, y, p):
+    made.update(y, p)
+    return made
 
 
-def mapie_law(x):
-    from mapie.metrics.calibration import kolmogorov_smirnov_cdf
+def no_alarm(data, found):
+    assert not found.alarm
+    assert found.n == len(data[0])
 
-    return [kolmogorov_smirnov_cdf(value) for value in x.tolist()]
 
-
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "spiegelhalter_test",
         binary,
         lambda y, p: calibrant.spiegelhalter_test(y, p, alternative="greater"),
-        (Peer("MAPIE", mapie_spiegelhalter, needs=MAPIE),),
+        (peer("MAPIE", f"{MAPIE}.spiegelhalter_p_value"),),
         answer=lambda found: found.pvalue,
     ),
-    Task(
+    Case(
         "cumulative_tests (KS and Kuiper)",
         binary,
         calibrant.cumulative_tests,
         (
             Peer(
-                "MAPIE", mapie_walks, needs=MAPIE, rtol=0, atol=1e-3,
+                "MAPIE",
+                mapie_walks,
+                needs=MAPIE,
+                rtol=0,
+                atol=1e-3,
                 differs="noise of 1e-8 on the scores, p-values by another series",
             ),
-            Peer("np.sort of the scores", lambda y, p: np.sort(p), yardstick=True),  # noqa: ARG005
+            yardstick("np.sort of the scores", lambda y, p: np.sort(p)),
         ),
         answer=lambda found: (found.ks.pvalue, found.kuiper.pvalue),
-        sizes=TO_1E8,
     ),
-    Task(
+    Case(
         "cumulative_tests, 100 groups",
         in_groups,
         lambda y, p, keys: calibrant.cumulative_tests(y, p, groups=keys),
-        (
-            Peer(
-                "the same without groups",
-                lambda y, p, keys: calibrant.cumulative_tests(y, p),  # noqa: ARG005
-                yardstick=True,
-            ),
-        ),
+        (yardstick("without groups", lambda y, p, keys: calibrant.cumulative_tests(y, p)),),
         check=as_a_subset,
-        sizes=TO_1E6,
+        most=10**6,
     ),
-    Task(
+    Case(
         "brownian_sup_cdf",
-        statistics,
+        lambda n: (np.random.default_rng(1).uniform(0.05, 4, n),),
         calibrant.brownian_sup_cdf,
-        (Peer("MAPIE", mapie_law, needs=MAPIE, atol=1e-9),),
-        sizes=TO_1E6[:2],
-        limit=10**6,
+        (Peer("MAPIE", mapie_law, needs=MAPIE, atol=1e-9, most=10**4),),
+        most=10**6,
         unit="values",
     ),
+    Case(
+        "SequentialCalibrationTest",
+        binary,
+        lambda y, p: updated(SequentialCalibrationTest(), y, p).result(),
+        (yardstick("streaming.Scores", lambda y, p: updated(Scores(), y, p)),),
+        check=no_alarm,
+    ),
     *(crowded(name) for name in CROWDED),
-)  # fmt: skip
+)
+
+
+def test_cumulative(measure):
+    measure()

@@ -4,23 +4,15 @@ NumPy is handed the probabilities of what happened; calibrant's risk profile als
 label, and checks every value. NumPy's float32 sums are float32; calibrant's are exact for any type.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.predictions import binary
-from bench.task import TO_1E8, Peer, Task
+from bench.case import Case, Peer, binary, weighted, yardstick
 
 
-def with_truth(n, dtype="float64"):
-    """Labels, scores, and the probability given to what happened, which NumPy starts from."""
-    y, p = binary(n, dtype)
-    return y, p, np.where(y == 1, p, (1 - p.astype(np.float64)).astype(dtype))
-
-
-def weighted(n):
-    return (*with_truth(n), np.random.default_rng(7).random(n))
+def of_truth(y, p, *weight):
+    """The probability given to what happened, which NumPy starts from."""
+    return (np.where(y == 1, p, (1 - p.astype(np.float64)).astype(p.dtype)), *weight)
 
 
 def three_lines(q):
@@ -39,45 +31,49 @@ def three_means(profile):
     return profile.decisiveness, profile.accuracy, profile.robustness
 
 
-def of_truth(n, dtype="float64"):
-    return (with_truth(n, dtype)[2],)
-
-
 def one_mean(power, dtype, rtol):
-    return Task(
+    return Case(
         f"generalized_mean({power:g}), {dtype}",
-        lambda n: of_truth(n, dtype),
+        lambda n: of_truth(*binary(n, dtype)),
         lambda q: calibrant.generalized_mean(q, power),
         (Peer("NumPy", lambda q: (q**power).mean() ** (1 / power), rtol=rtol),),
+        why="a term and its error are each cut into integers, some 20 operations where NumPy's "
+        "square is one" + ("; NumPy computes and sums in float32" if dtype == "float32" else ""),
     )
 
 
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "risk_profile",
-        lambda n: with_truth(n)[:2],
+        binary,
         calibrant.risk_profile,
         (
-            Peer("NumPy", three_lines, prepare=lambda y, p: (np.where(y == 1, p, 1 - p),)),
-            Peer("np.sum of the scores", lambda y, p: p.sum(), yardstick=True),  # noqa: ARG005
+            Peer("NumPy", three_lines, prepare=of_truth),
+            yardstick("np.sum of the scores", lambda y, p: p.sum()),
         ),
         answer=three_means,
-        sizes=TO_1E8,
     ),
-    Task(
+    Case(
         "risk_profile, float32",
-        lambda n: with_truth(n, "float32"),
-        lambda y, p, q: calibrant.risk_profile(y, p),  # noqa: ARG005
-        (Peer("NumPy", lambda y, p, q: three_lines(q), rtol=1e-3),),  # noqa: ARG005
+        lambda n: binary(n, "float32"),
+        calibrant.risk_profile,
+        (Peer("NumPy", three_lines, prepare=of_truth, rtol=1e-3),),
         answer=three_means,
+        why="NumPy computes and sums in float32, 16 numbers to a vector; here each is a double",
     ),
-    Task(
+    Case(
         "risk_profile, weights",
         weighted,
-        lambda y, p, q, w: calibrant.risk_profile(y, p, sample_weight=w),  # noqa: ARG005
-        (Peer("NumPy", lambda y, p, q, w: weighted_lines(q, w)),),  # noqa: ARG005
+        lambda y, p, w: calibrant.risk_profile(y, p, sample_weight=w),
+        (Peer("NumPy", weighted_lines, prepare=of_truth),),
         answer=three_means,
+        why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
+        "the weights of each class",
     ),
     *(one_mean(power, "float64", 1e-9) for power in (2.0, -1.0, 0.5)),
     *(one_mean(power, "float32", 1e-3) for power in (2.0, -1.0, 0.5)),
 )
+
+
+def test_means(measure):
+    measure()

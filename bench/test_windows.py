@@ -1,11 +1,8 @@
 """Windowed beside one accumulator without windows."""
 
-from __future__ import annotations
-
 import numpy as np
 
-from bench.predictions import binary
-from bench.task import LINEAR, Peer, Task
+from bench.case import Case, binary, yardstick
 from calibrant.streaming import Scores, Windowed
 
 #: Number of windows that the rows of a batch fall into; a sliding window spans ten steps.
@@ -34,13 +31,16 @@ def all_windows(data, windows):
     assert len(windows.windows()) == WINDOWS
 
 
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "Windowed(Scores), sliding, shuffled",
         stamped,
         sliding,
-        (Peer("Scores without windows", one_accumulator, yardstick=True),),
+        (yardstick("Scores without windows", one_accumulator),),
         check=all_windows,
-        sizes=LINEAR[1:],
     ),
 )
+
+
+def test_windows(measure):
+    measure()

@@ -1,14 +1,13 @@
 """Prediction intervals and sets beside MAPIE's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.task import TO_1E6, Peer, Task
+from bench.case import Case, Peer, peer
 
 LEVELS = (0.5, 0.9, 0.95)
 CLASSES = 10
+MAPIE = "mapie.metrics"
 
 
 def three_levels(n):
@@ -30,65 +29,65 @@ def by_calibrant(y, intervals):
 
 
 def mapie_intervals(y, intervals):
-    from mapie.metrics import regression as peer
+    from mapie.metrics import regression as mapie
 
-    scores = [peer.regression_mwi_score(y, intervals[:, :, [i]], c) for i, c in enumerate(LEVELS)]
-    coverage = peer.regression_coverage_score(y, intervals)
-    return coverage, peer.regression_mean_width_score(intervals), scores
-
-
-def mapie_by_width(y, intervals):
-    from mapie.metrics.regression import regression_ssc
-
-    return regression_ssc(y, intervals)
+    scores = [mapie.regression_mwi_score(y, intervals[:, :, [i]], c) for i, c in enumerate(LEVELS)]
+    coverage = mapie.regression_coverage_score(y, intervals)
+    return coverage, mapie.regression_mean_width_score(intervals), scores
 
 
 def mapie_sets(y, in_set):
-    from mapie.metrics import classification as peer
+    from mapie.metrics import classification as mapie
 
     return (
-        peer.classification_coverage_score(y, in_set),
-        peer.classification_mean_width_score(in_set),
-        peer.classification_ssc(y, in_set),
+        mapie.classification_coverage_score(y, in_set),
+        mapie.classification_mean_width_score(in_set),
+        mapie.classification_ssc(y, in_set),
     )
 
 
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "coverage, width and score of 3 levels",
         three_levels,
         by_calibrant,
-        (Peer("MAPIE", mapie_intervals, needs="mapie.metrics.regression"),),
+        (Peer("MAPIE", mapie_intervals, needs=f"{MAPIE}.regression"),),
         answer=lambda found: (
             [level.coverage.value for level in found],
             [level.mean_width for level in found],
             [level.score for level in found],
         ),
-        sizes=TO_1E6,
-        limit=10**7,
+        most=10**6,
     ),
-    Task(
+    Case(
         "size_stratified_coverage, 3 levels",
         three_levels,
         calibrant.size_stratified_coverage,
-        (Peer("MAPIE", mapie_by_width, needs="mapie.metrics.regression"),),
+        (peer("MAPIE", f"{MAPIE}.regression.regression_ssc"),),
         answer=lambda found: [[group.coverage for group in row.groups] for row in found.levels],
-        sizes=TO_1E6,
-        limit=10**7,
+        most=10**6,
     ),
-    Task(
+    Case(
         "set_summary, 10 classes",
         sets,
         calibrant.set_summary,
         (
             Peer(
-                "MAPIE", mapie_sets, needs="mapie.metrics.classification",
+                "MAPIE",
+                mapie_sets,
+                needs=f"{MAPIE}.classification",
                 answer=lambda found: (*found[:2], found[2][~np.isnan(found[2])]),
             ),
         ),
         answer=lambda found: (
-            float(found.coverage), float(found.size), [g.coverage for g in found.by_size.groups],
+            float(found.coverage),
+            float(found.size),
+            [group.coverage for group in found.by_size.groups],
         ),
-        sizes=TO_1E6,
+        most=10**6,
     ),
-)  # fmt: skip
+)
+
+
+def test_intervals(measure):
+    measure()

@@ -1,16 +1,14 @@
 """HSIC beside MAPIE, hyppo and NumPy, all of which make n x n matrices; and beside reading."""
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.task import Peer, Task
+from bench.case import Case, Peer, yardstick
 from calibrant.intervals._hsic import mapie_hsic
 
 #: 4,000 rows are where the matrices of the peers still fit.
-SIZES = (1000, 4000, 10**5, 10**6)
-READING = Peer("reading both columns", lambda x, y: (x.sum(), y.sum()), yardstick=True)
+FEW = 4000
+READING = yardstick("reading both columns", lambda x, y: (x.sum(), y.sum()))
 
 
 def widths(n):
@@ -61,49 +59,55 @@ def mapie(y, low, high):
     return hsic(y, np.stack([low, high], axis=1))
 
 
-def as_mapie(y, low, high):
-    return mapie_hsic(y, np.stack([low, high], axis=1))
-
-
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "coverage_hsic",
         widths,
         lambda y, low, high: calibrant.coverage_hsic(y, (low, high)),
         (
             Peer(
-                "MAPIE", mapie, needs="mapie.metrics.regression", expected=as_mapie,
+                "MAPIE",
+                mapie,
+                needs="mapie.metrics.regression",
+                expected=lambda y, low, high: mapie_hsic(y, np.stack([low, high], axis=1)),
                 differs="the root, kernels of another scale, and n - 1 for n",
+                most=FEW,
             ),
-            Peer("np.sum of the widths", lambda y, low, high: high.sum(), yardstick=True),  # noqa: ARG005
+            yardstick("np.sum of the widths", lambda y, low, high: high.sum()),
         ),
         answer=lambda found: found.hsic,
-        sizes=(1000, 4000, 10**5, 10**6, 10**7),
+        sizes=(FEW, 10**7),
     ),
-    Task(
+    Case(
         "hsic, Gaussian",
         pairs,
         lambda x, y: calibrant.hsic(x, y, bandwidth=1.0),
         (
-            Peer("NumPy", numpy_hsic),
-            Peer("NumPy, by the formula", numpy_by_definition),
+            Peer("NumPy", numpy_hsic, most=FEW),
+            Peer("NumPy, by the formula", numpy_by_definition, most=FEW),
             Peer(
-                "hyppo", hyppo_hsic, needs="hyppo.independence", expected=as_hyppo,
+                "hyppo",
+                hyppo_hsic,
+                needs="hyppo.independence",
+                expected=as_hyppo,
                 differs="the root of a correlation: HSIC(x, y) over that of x and of y",
+                most=FEW,
             ),
             READING,
         ),
         answer=lambda found: found.hsic,
-        sizes=SIZES,
-        limit=10**7,
+        sizes=(FEW, 10**6),
     ),
-    Task(
+    Case(
         "hsic, Laplace",
         pairs,
         lambda x, y: calibrant.hsic(x, y, bandwidth=1.0, kernel="laplace"),
         (READING,),
-        answer=lambda found: found.hsic,
-        sizes=SIZES,
-        limit=10**7,
+        check=lambda data, found: np.testing.assert_array_less(0, found.hsic),
+        sizes=(FEW, 10**6),
     ),
-)  # fmt: skip
+)
+
+
+def test_dependence(measure):
+    measure()

@@ -3,29 +3,19 @@
 scikit-learn also finds out which labels there are; NumPy checks nothing.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 import calibrant
-from bench.predictions import binary, ten_classes, weighted
-from bench.task import TO_1E6, TO_1E8, Peer, Task
+from bench.case import Case, Peer, binary, peer, ten_classes, weighted
+
+sklearn_brier = peer("scikit-learn", "sklearn.metrics.brier_score_loss")
+sklearn_log = peer("scikit-learn", "sklearn.metrics.log_loss")
 
 
-def sklearn_brier(y, p, weight=None):
+def with_options(y, p, w):
     from sklearn.metrics import brier_score_loss
 
-    return brier_score_loss(y, p, sample_weight=weight)
-
-
-def sklearn_log(y, p):
-    from sklearn.metrics import log_loss
-
-    return log_loss(y, p)
-
-
-def sklearn(call, **more):
-    return Peer("scikit-learn", call, needs="sklearn.metrics", **more)
+    return brier_score_loss(y, p, sample_weight=w)
 
 
 def numpy_murphy(y, p, n_bins=15):
@@ -51,57 +41,43 @@ def sklearn_corp(y, p):
     return brier(y, p) - fitted, base - fitted, base
 
 
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "brier_score",
         binary,
         calibrant.brier_score,
-        (sklearn(sklearn_brier), Peer("NumPy", lambda y, p: np.mean((p - y) ** 2))),
-        sizes=TO_1E8,
+        (sklearn_brier, Peer("NumPy", lambda y, p: np.mean((p - y) ** 2))),
     ),
-    Task(
+    Case(
         "log_score",
         binary,
         calibrant.log_score,
-        (
-            sklearn(sklearn_log),
-            Peer("NumPy", lambda y, p: -np.mean(np.log(np.where(y == 1, p, 1 - p)))),
-        ),
-        sizes=TO_1E8,
+        (sklearn_log, Peer("NumPy", lambda y, p: -np.mean(np.log(np.where(y == 1, p, 1 - p))))),
     ),
-    Task(
+    Case(
         "brier_score, weights",
         weighted,
         lambda y, p, w: calibrant.brier_score(y, p, sample_weight=w),
         (
-            sklearn(sklearn_brier),
+            Peer("scikit-learn", with_options, needs="sklearn.metrics"),
             Peer("NumPy", lambda y, p, w: np.average((p - y) ** 2, weights=w)),
         ),
+        why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
+        "the weights of each class",
     ),
-    Task(
-        "brier_score, 10 classes",
-        ten_classes,
-        calibrant.brier_score,
-        (sklearn(sklearn_brier),),
-        sizes=TO_1E6,
-        limit=10**7,
+    Case(
+        "brier_score, 10 classes", ten_classes, calibrant.brier_score, (sklearn_brier,), most=10**6
     ),
-    Task(
-        "log_score, 10 classes",
-        ten_classes,
-        calibrant.log_score,
-        (sklearn(sklearn_log),),
-        sizes=TO_1E6,
-        limit=10**7,
-    ),
-    Task(
+    Case("log_score, 10 classes", ten_classes, calibrant.log_score, (sklearn_log,), most=10**6),
+    Case(
         "brier_decomposition, Murphy",
         binary,
         calibrant.brier_decomposition,
         (Peer("NumPy", numpy_murphy, rtol=0, atol=1e-9),),
         answer=lambda parts: (parts.reliability, parts.resolution, parts.uncertainty),
+        why="the parts are quotients of exact sums, some for each bin",
     ),
-    Task(
+    Case(
         "brier_decomposition, CORP",
         binary,
         lambda y, p: calibrant.brier_decomposition(y, p, method="corp"),
@@ -109,3 +85,7 @@ TASKS = (
         answer=lambda parts: (parts.miscalibration, parts.discrimination, parts.uncertainty),
     ),
 )
+
+
+def test_scores(measure):
+    measure()

@@ -3,14 +3,11 @@
 Brier and log score of groups also beside a polars and a pandas group-by of the same two.
 """
 
-from __future__ import annotations
-
 import functools
 
 import numpy as np
 
-from bench.predictions import binary
-from bench.task import Peer, Task
+from bench.case import Case, Peer, binary, yardstick
 from calibrant.streaming import (
     Assessment,
     Grouped,
@@ -27,11 +24,10 @@ from calibrant.streaming import (
 )
 
 ROWS_A_GROUP = 100
-#: Of a stream, in so many batches: more than wait for an accumulator.
+#: A stream has so many rows in each group, in so many batches: more than wait for an accumulator.
 ROWS_OF_STREAM, BATCHES = 30_000, 10
 
 brier_and_log = functools.partial(Scores, scores=["brier", "log"])
-more_powers = functools.partial(RiskProfile, powers=[2.0])
 ten_bins = functools.partial(Assessment, 10)
 
 
@@ -78,22 +74,10 @@ def by_pandas(frame):
 
 
 def cut(rows, keys, batches):
-    """Rows and keys in consecutive batches."""
+    """Yield rows and keys in consecutive batches."""
     ends = [keys.size * i // batches for i in range(batches + 1)]
     for batch in map(slice, ends, ends[1:]):
         yield {name: column[batch] for name, column in rows.items()}, keys[batch]
-
-
-def alone(make, batches):
-    """The same accumulator without groups."""
-
-    def call(rows, keys):
-        total = make()
-        for batch, _ in cut(rows, keys, batches):
-            total.update(**batch)
-        return total
-
-    return call
 
 
 def events(n):
@@ -131,7 +115,7 @@ def draws(n):
     return {"draws": rng.normal(size=(n, 20)), "truth": rng.normal(size=n)}
 
 
-def of_each(name, make, rows, most=10**7, *, a_group=ROWS_A_GROUP, batches=1):
+def grouped(name, make, rows, a_group=ROWS_A_GROUP, batches=1):
     """Any accumulator by groups, beside the same without."""
 
     def by_groups(rows, keys):
@@ -140,34 +124,55 @@ def of_each(name, make, rows, most=10**7, *, a_group=ROWS_A_GROUP, batches=1):
             groups.update(**batch, groups=its_keys)
         return groups
 
+    def without(rows, keys):
+        total = make()
+        for batch, _ in cut(rows, keys, batches):
+            total.update(**batch)
+        return total
+
     def as_a_selection(data, groups):
         rows, keys = data
         of_rows_alone = make()
-        key = keys[0]
-        of_rows_alone.update(**{column: values[keys == key] for column, values in rows.items()})
-        assert groups[key] == of_rows_alone
+        chosen = keys == keys[0]
+        of_rows_alone.update(**{column: values[chosen] for column, values in rows.items()})
+        assert groups[keys[0]] == of_rows_alone
 
     def keyed_rows(n):
         return rows(n), np.random.default_rng(0).integers(0, max(n // a_group, 1), n)
 
-    how = "100 rows a group" if batches == 1 else "a long stream"
-    return Task(
-        f"Grouped({name}), {how}",
+    return Case(
+        f"Grouped({name}), {'100 rows a group' if batches == 1 else 'a long stream'}",
         keyed_rows,
         by_groups,
-        (Peer(f"{name} without groups", alone(make, batches), yardstick=True),),
+        (yardstick(f"{name} without groups", without),),
         check=as_a_selection,
-        sizes=(10**3, 10**5, most) if batches == 1 else (10**5, most),
+        most=10**6 if name == "Ranks" else 10**7,
     )
 
 
-def of_stream(name, make):
-    """The same of as many rows of each group that they do not wait any more."""
-    return of_each(name, make, events, a_group=ROWS_OF_STREAM, batches=BATCHES)
-
-
-TASKS = (
-    Task(
+ACCUMULATORS = (
+    ("Scores", Scores, events),
+    ("Scores, Brier and log", brier_and_log, events),
+    ("RiskProfile", RiskProfile, events),
+    ("Reliability", Reliability, events),
+    ("Spiegelhalter", Spiegelhalter, events),
+    ("Scores, 3 classes", Scores, classes),
+    ("Scores, weighted", Scores, weighted),
+    ("RiskProfile, weighted", RiskProfile, weighted),
+    ("RiskProfile, more powers", functools.partial(RiskProfile, powers=[2.0]), events),
+    ("Reliability, weighted", Reliability, weighted),
+    ("Spiegelhalter, weighted", Spiegelhalter, weighted),
+    ("Assessment", ten_bins, events),
+    ("ScoreTable", ScoreTable, events),
+    ("Scorecard", Scorecard, events),
+    ("Intervals", functools.partial(Intervals, 0.9), intervals),
+    ("PredictionSets", PredictionSets, sets),
+    ("PairedScores", PairedScores, pairs),
+    ("Ranks", functools.partial(Ranks, 20), draws),
+)
+STREAMS = (("Assessment", ten_bins), ("ScoreTable", ScoreTable), ("Scorecard", Scorecard))
+CASES = (
+    Case(
         "Brier and log score, 100 rows a group",
         keyed,
         by_calibrant,
@@ -176,25 +181,10 @@ TASKS = (
             Peer("pandas", by_pandas, needs="pandas", prepare=pandas_table),
         ),
     ),
-    of_each("Scores", Scores, events),
-    of_each("Scores, Brier and log", brier_and_log, events),
-    of_each("RiskProfile", RiskProfile, events),
-    of_each("Reliability", Reliability, events),
-    of_each("Spiegelhalter", Spiegelhalter, events),
-    of_each("Scores, 3 classes", Scores, classes),
-    of_each("Scores, weighted", Scores, weighted),
-    of_each("RiskProfile, weighted", RiskProfile, weighted),
-    of_each("RiskProfile, more powers", more_powers, events),
-    of_each("Reliability, weighted", Reliability, weighted),
-    of_each("Spiegelhalter, weighted", Spiegelhalter, weighted),
-    of_each("Assessment", ten_bins, events),
-    of_each("ScoreTable", ScoreTable, events),
-    of_each("Scorecard", Scorecard, events),
-    of_each("Intervals", functools.partial(Intervals, 0.9), intervals),
-    of_each("PredictionSets", PredictionSets, sets),
-    of_each("PairedScores", PairedScores, pairs),
-    of_each("Ranks", functools.partial(Ranks, 20), draws, 10**6),
-    of_stream("Assessment", ten_bins),
-    of_stream("ScoreTable", ScoreTable),
-    of_stream("Scorecard", Scorecard),
+    *(grouped(*row) for row in ACCUMULATORS),
+    *(grouped(name, make, events, ROWS_OF_STREAM, BATCHES) for name, make in STREAMS),
 )
+
+
+def test_grouped(measure):
+    measure()

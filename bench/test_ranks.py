@@ -1,23 +1,26 @@
 """Ranks beside NumPy and a read of the draws; simultaneous bands beside ArviZ and arviz-stats."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 import calibrant
-from bench.machine import cores
-from bench.task import Peer, Task
+from bench.case import Case, Peer, yardstick
 from calibrant import _core, rank_calibration, streaming
 
 DRAWS = 1000
-POOL = ThreadPoolExecutor(cores())
+POOL = ThreadPoolExecutor()
+TIES = "ties count as not less, where ours are broken uniformly"
 
 
 def posterior(n):
     rng = np.random.default_rng(0)
     return rng.random((n, DRAWS), dtype=np.float32), rng.random(n, dtype=np.float32)
+
+
+def draws_first(n):
+    draws, truth = posterior(n)
+    return np.ascontiguousarray(draws.T), truth
 
 
 def points(n):
@@ -26,14 +29,10 @@ def points(n):
     return draws, truth, rng.normal(size=(n, 5))
 
 
-def reading(draws, truth):  # noqa: ARG001
+def reading(draws, truth):
     """All cores add up the bytes."""
-    return list(POOL.map(np.sum, np.array_split(draws.reshape(-1).view(np.int64), cores())))
-
-
-def draws_first(n):
-    draws, truth = posterior(n)
-    return np.ascontiguousarray(draws.T), truth
+    parts = np.array_split(draws.reshape(-1).view(np.int64), calibrant.get_num_threads())
+    return list(POOL.map(np.sum, parts))
 
 
 def all_counts(draws, truth):
@@ -47,9 +46,8 @@ def numpy_counts(draws, truth):
 
 
 def same_counts(data, counts):
-    np.testing.assert_array_equal(
-        counts, np.bincount(calibrant.sbc_ranks(*data), minlength=DRAWS + 1)
-    )
+    ranks = calibrant.sbc_ranks(*data)
+    np.testing.assert_array_equal(counts, np.bincount(ranks, minlength=DRAWS + 1))
 
 
 def within_ties(data, ranks):
@@ -61,11 +59,6 @@ def within_ties(data, ranks):
 def numpy_tarp(draws, truth, references):
     reach = ((truth - references) ** 2).sum(-1)
     return (((draws - references[:, None]) ** 2).sum(-1) < reach[:, None]).sum(1)
-
-
-def band(n):
-    """Lower and upper counts at k/n, k = 1..n-1, of n ranks, at 95%."""
-    return _core.simultaneous_rank_band(n, n, 0.95)
 
 
 def arviz_band(n):
@@ -82,13 +75,14 @@ def arviz_stats_band(n):
     return ecdf_pit(uniform, 0.95, n_simulations=1000)[2:]
 
 
-def allowance(counts):
-    """A peer whose band is so many counts off at most: compared at n = 1,000 and below."""
-    return {"rtol": 0, "atol": counts / 1000 + 1e-9}
+def band_peer(name, call, counts, differs):
+    """A peer whose band is so many counts off at most."""
+    needs = f"{name.replace('-', '_')}.{'stats.' * (name == 'arviz')}ecdf_utils"
+    return Peer(name, call, needs, rtol=0, atol=counts + 1e-6, answer=in_counts, differs=differs)
 
 
-def uniform_ranks(n):
-    return np.random.default_rng(0).integers(0, 100, n), 99
+def in_counts(fractions):
+    return [np.asarray(side) * (len(side) + 1) for side in fractions]
 
 
 def is_calibrated(data, found):
@@ -96,93 +90,82 @@ def is_calibrated(data, found):
     assert found.n == len(data[0])
 
 
-TASKS = (
-    Task(
+CASES = (
+    Case(
         "sbc_ranks, 1,000 draws of float32",
         posterior,
         calibrant.sbc_ranks,
         (
-            Peer(
-                "NumPy", lambda draws, truth: (draws < truth[:, None]).sum(1), rtol=0, atol=3,
-                differs="ties count as not less, where ours are broken uniformly",
-            ),
-            Peer("reading the draws", reading, yardstick=True),
+            Peer("NumPy", lambda x, y: (x < y[:, None]).sum(1), rtol=0, atol=3, differs=TIES),
+            yardstick("reading the draws", reading),
         ),
         check=within_ties,
-        sizes=(10**3, 10**4, 10**5),
-        limit=10**6,
+        most=10**5,
         unit="pairs",
     ),
-    Task(
+    Case(
         "sbc_ranks, draws first",
         draws_first,
         lambda draws, truth: calibrant.sbc_ranks(draws, truth, axis=0),
-        (
-            Peer(
-                "NumPy", lambda draws, truth: (draws < truth).sum(0), rtol=0, atol=3,
-                differs="ties count as not less, where ours are broken uniformly",
-            ),
-        ),
-        sizes=(10**3, 10**4),
-        limit=10**5,
+        (Peer("NumPy", lambda x, y: (x < y).sum(0), rtol=0, atol=3, differs=TIES),),
+        most=10**4,
         unit="pairs",
     ),
-    Task(
+    Case(
         "streaming.Ranks, 1,000 draws",
         posterior,
         all_counts,
         (
             Peer(
-                "NumPy", numpy_counts, answer=np.sum,
+                "NumPy",
+                numpy_counts,
+                answer=np.sum,
                 differs="ties count as not less; only the totals are compared",
-                expected=lambda draws, truth: len(truth),  # noqa: ARG005
+                expected=lambda draws, truth: len(truth),
             ),
         ),
         check=same_counts,
-        sizes=(10**3, 10**4),
-        limit=10**5,
+        most=10**4,
         unit="pairs",
     ),
-    Task(
+    Case(
         "tarp_ranks, 1,000 draws, 5 dimensions",
         points,
         calibrant.tarp_ranks,
         (
             Peer(
-                "NumPy", numpy_tarp, rtol=0, atol=1,
+                "NumPy",
+                numpy_tarp,
+                rtol=0,
+                atol=1,
                 differs="distances within rounding of each other may count differently",
             ),
         ),
-        sizes=(100, 1000, 3000),
-        limit=10**4,
+        most=3000,
         unit="pairs",
     ),
-    Task(
+    Case(
         "gamma of the band, N = K",
         lambda n: (n,),
-        band,
+        lambda n: _core.simultaneous_rank_band(n, n, 0.95),  # at k/n, k = 1..n-1, of n ranks
         (
-            Peer(
-                "arviz", arviz_band, needs="arviz.stats.ecdf_utils", **allowance(1),
-                differs="its search stops near the level: bounds may differ by one count",
-            ),
-            Peer(
-                "arviz-stats", arviz_stats_band, needs="arviz_stats.ecdf_utils", **allowance(6),
-                differs="1,000 simulations: bounds differ by a few counts",
-            ),
+            band_peer("arviz", arviz_band, 1, "its search stops near the level: one count off"),
+            band_peer("arviz-stats", arviz_stats_band, 6, "1,000 simulations: a few counts off"),
         ),
-        answer=lambda found: [np.asarray(side) / (len(side) + 1) for side in found[2:]],
+        answer=lambda found: list(found[2:]),
         sizes=(1000,),
-        limit=1000,
         unit="ranks",
     ),
-    Task(
+    Case(
         "rank_calibration, 99 draws, the band known",
-        uniform_ranks,
+        lambda n: (np.random.default_rng(0).integers(0, 100, n), 99),
         rank_calibration,
         check=is_calibrated,
-        sizes=(10**3, 10**4, 10**5),
-        limit=10**6,
+        most=10**5,
         unit="ranks",
     ),
-)  # fmt: skip
+)
+
+
+def test_ranks(measure):
+    measure()
