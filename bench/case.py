@@ -52,11 +52,17 @@ class Peer:
 
 
 def peer(name: str, path: str, options: dict[str, Any] | None = None, **fields: Any) -> Peer:
-    """Return the peer that is a library's function, imported when it is first called."""
+    """Return the peer that is a library's function, imported when it is first called.
+
+    `keyword` is the name of the last argument, if the function takes it by keyword only.
+    """
+    keyword = fields.pop("keyword", "")
     module, _, function = path.rpartition(".")
 
     def call(*data: Any) -> Any:
-        return getattr(importlib.import_module(module), function)(*data, **(options or {}))
+        last = {keyword: data[-1]} if keyword else {}
+        first = data[:-1] if keyword else data
+        return getattr(importlib.import_module(module), function)(*first, **last, **(options or {}))
 
     return Peer(name, call, needs=module, **fields)
 
@@ -72,8 +78,7 @@ class Case:
 
     `check` is given the data and calibrant's result, where no peer has an answer to compare.
     `most` is the largest size. `sizes` are those of a case that does not follow `--sizes`, whose
-    largest still bounds them. `why` explains a loss to a peer. `large` adds a size under `--long`.
-    `memory` reads the memory from the result, where another process used it.
+    largest still bounds them; `large` are those that `--long` adds. `why` explains a loss.
     """
 
     name: str
@@ -85,9 +90,7 @@ class Case:
     most: int = 10**8
     sizes: tuple[int, ...] = ()
     large: tuple[int, ...] = ()
-    unit: str = "rows"
     why: str = ""
-    memory: Callable[[Any], int] | None = None
     threads: bool = True
 
     def sizes_of(self, asked: tuple[int, ...], *, long: bool) -> list[int]:
@@ -95,7 +98,17 @@ class Case:
         return sorted(found | set(self.large if long else ()))
 
 
-@dataclass(frozen=True)
+def benchmarks(*cases: Case) -> Callable[..., None]:
+    """Return the test function that runs a table of cases, with every contender of each."""
+
+    def test(measure: Callable[[], None]) -> None:
+        measure()
+
+    test.cases = cases
+    return test
+
+
+@dataclass(frozen=True, repr=False)
 class Contender:
     """Who takes part in one group of the benchmarks: calibrant, on some threads, or a peer."""
 
@@ -108,7 +121,7 @@ class Contender:
     def who(self) -> str:
         return "calibrant" if self.peer is None else self.peer.name
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         threads = f"-{self.threads} threads" if self.threads else ""
         return f"{self.case.name}-{short(self.n)}-{self.who}{threads}"
 
@@ -203,7 +216,7 @@ def with_peak(call: Callable[[], Any]) -> tuple[Any, float, int | None]:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process printed, and its largest resident size in bytes."""
+    """What a process printed, and its memory: the largest resident size in bytes."""
 
     out: str
     memory: int

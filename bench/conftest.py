@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import calibrant
-from bench.case import Case, Contender, Peer, compare, short, with_peak
+from bench.case import Case, Contender, Finished, Peer, compare, short, with_peak
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: Calls that take longer are made once; shorter ones at least three times.
@@ -81,7 +81,7 @@ def contenders(case: Case, config: pytest.Config) -> Iterator[Contender]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "measure" in metafunc.fixturenames:
-        found = [c for case in metafunc.module.CASES for c in contenders(case, metafunc.config)]
+        found = [c for case in metafunc.function.cases for c in contenders(case, metafunc.config)]
         metafunc.parametrize("contender", found, ids=str)
 
 
@@ -160,17 +160,16 @@ def measured(contender: Contender, benchmark: Any, config: pytest.Config) -> Non
             contender.call(*data)
             seconds = min(seconds, time.perf_counter() - start)
         rounds, calls = rounds_of(max(seconds, 1e-7), config.getoption("--budget"))
-        if case.memory is not None:
-            memory = case.memory(result)
+        if isinstance(result, Finished):
+            memory = result.memory
         del result
-        benchmark.group = f"{case.name}, {short(n)} {case.unit}"
+        benchmark.group = f"{case.name}, {short(n)}"
         benchmark.pedantic(contender.call, data, rounds=rounds, iterations=calls)
     Shared.seen[key] = (n, seconds)
     benchmark.extra_info.update(
         case=case.name,
         who=who,
         n=n,
-        unit=case.unit,
         threads=contender.threads or calibrant.get_num_threads(),
         bytes=sum(getattr(part, "nbytes", 0) for part in shared.data),
         memory=memory,

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, binary, yardstick
+from bench.case import Case, benchmarks, binary, yardstick
 
 SORT = yardstick("np.sort of the scores", lambda y, p: np.sort(p))
 
@@ -22,8 +22,4 @@ def by_source(source):
     return Case(name, binary, call, (SORT,), check=is_calibrated, most=most)
 
 
-CASES = tuple(by_source(source) for source in ("bins", "isotonic", "knn", "kernel"))
-
-
-def test_assessment(measure):
-    measure()
+test_assessment = benchmarks(*map(by_source, ("bins", "isotonic", "knn", "kernel")))

@@ -1,7 +1,7 @@
 """Calibration errors beside MAPIE, netcal, torchmetrics and relplot."""
 
 import calibrant
-from bench.case import Case, Peer, binary, peer, ten_classes
+from bench.case import Case, Peer, benchmarks, binary, peer, ten_classes
 from calibrant.compat.mapie import calibration as as_mapie
 
 TORCHMETRICS = "torchmetrics.functional.classification"
@@ -54,7 +54,7 @@ def torchmetrics(function, **options):
     return peer("torchmetrics", path, {"n_bins": 50, **options}, **fields)
 
 
-CASES = (
+test_calibration = benchmarks(
     Case(
         "ECE, 50 bins of equal width",
         binary,
@@ -94,7 +94,3 @@ CASES = (
         ),
     ),
 )
-
-
-def test_calibration(measure):
-    measure()

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import calibrant
-from bench.case import Case, binary, run, yardstick
+from bench.case import Case, benchmarks, binary, run, yardstick
 
 READ_TABLE = "import sys, pyarrow.parquet as pq; pq.read_table(sys.argv[1], columns=['y', 'p'])"
 READ_BATCHES = """
@@ -47,7 +47,7 @@ def same_card(data, found):
     assert repr(brier) in found.out, json.loads(found.out)
 
 
-CASES = (
+test_commands = benchmarks(
     Case(
         "calibrant score, Parquet",
         parquet,
@@ -59,11 +59,6 @@ CASES = (
         check=same_card,
         most=10**6,
         large=(10**8,),
-        memory=lambda found: found.memory,
         threads=False,
-    ),
+    )
 )
-
-
-def test_commands(measure):
-    measure()

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import numpy as np
 
-from bench.case import Case, Peer
+from bench.case import Case, Peer, benchmarks
 from calibrant.compat import mapie, sklearn
 
 CALIBRATION = "calibration.expected_calibration_error"
@@ -137,8 +137,4 @@ def drop_in(function, variant, data, how, most=10**6):
     )
 
 
-CASES = tuple(drop_in(*row) for row in ROWS)
-
-
-def test_compat(measure):
-    measure()
+test_compat = benchmarks(*(drop_in(*row) for row in ROWS))

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, binary, in_groups, peer, yardstick
+from bench.case import Case, Peer, benchmarks, binary, in_groups, peer, yardstick
 from calibrant import _core
 from calibrant.sequential import SequentialCalibrationTest
 from calibrant.streaming import Scores
@@ -65,7 +65,7 @@ def no_alarm(data, found):
     assert found.n == len(data[0])
 
 
-CASES = (
+test_cumulative = benchmarks(
     Case(
         "spiegelhalter_test",
         binary,
@@ -104,7 +104,6 @@ CASES = (
         calibrant.brownian_sup_cdf,
         (Peer("MAPIE", mapie_law, needs=MAPIE, atol=1e-9, most=10**4),),
         most=10**6,
-        unit="values",
     ),
     Case(
         "SequentialCalibrationTest",
@@ -115,7 +114,3 @@ CASES = (
     ),
     *(crowded(name) for name in CROWDED),
 )
-
-
-def test_cumulative(measure):
-    measure()

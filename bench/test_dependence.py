@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, yardstick
+from bench.case import Case, Peer, benchmarks, yardstick
 from calibrant.intervals._hsic import mapie_hsic
 
 #: 4,000 rows are where the matrices of the peers still fit.
@@ -59,7 +59,7 @@ def mapie(y, low, high):
     return hsic(y, np.stack([low, high], axis=1))
 
 
-CASES = (
+test_dependence = benchmarks(
     Case(
         "coverage_hsic",
         widths,
@@ -107,7 +107,3 @@ CASES = (
         sizes=(FEW, 10**6),
     ),
 )
-
-
-def test_dependence(measure):
-    measure()

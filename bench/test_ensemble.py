@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer
+from bench.case import Case, Peer, benchmarks
 
 MEMBERS, CLASSES = 30, 4
 
@@ -49,17 +49,16 @@ def by_count(votes, weights):
 
 
 WAYS = {"class": by_class, "member": by_member, "count": by_count}
-CASES = tuple(
-    Case(
+
+
+def confidence(dtype):
+    return Case(
         f"ensemble_confidence, 30 votes of {dtype}",
-        lambda n, dtype=dtype: votes(n, dtype),
+        lambda n: votes(n, dtype),
         lambda votes, weights: calibrant.ensemble_confidence(votes, weights, CLASSES),
         tuple(Peer(f"NumPy, by {name}", way) for name, way in WAYS.items()),
         most=10**6,
     )
-    for dtype in ("int8", "int64")
-)
 
 
-def test_ensemble(measure):
-    measure()
+test_ensemble = benchmarks(confidence("int8"), confidence("int64"))

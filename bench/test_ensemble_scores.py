@@ -1,15 +1,15 @@
 """Scores of ensembles beside scoringrules, on its fastest backend."""
 
-from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
 
 import calibrant
-from bench.case import Case, peer
+from bench.case import Case, benchmarks, peer
 
 DRAWS = 100
 BACKEND = "numba" if find_spec("numba") else "numpy"
+THEIR_NAME = f"scoringrules ({BACKEND})"
 #: What scoringrules calls the number: the fastest of its estimators that give it.
 THEIRS = {"standard": "qd", "fair": "pwm"}
 
@@ -36,16 +36,9 @@ def normals(n):
     return rng.normal(size=n), rng.normal(size=n), rng.gamma(2.0, size=n)
 
 
-def scoringrules(function, rtol=1e-9, **options):
-    options["backend"] = BACKEND
-    name = f"scoringrules ({BACKEND})"
-    return (peer(name, f"scoringrules.{function}", options, rtol=rtol, atol=rtol),)
-
-
-def weighted_peer(y, x, weight):
-    import scoringrules
-
-    return scoringrules.crps_ensemble(y, x, ens_w=weight, estimator="qd", backend=BACKEND)
+def scoringrules(function, rtol=1e-9, keyword="", **options):
+    path, options = f"scoringrules.{function}", {**options, "backend": BACKEND}
+    return (peer(THEIR_NAME, path, options, rtol=rtol, atol=rtol, keyword=keyword),)
 
 
 def crps(estimator, dtype, rtol):
@@ -58,7 +51,7 @@ def crps(estimator, dtype, rtol):
     )
 
 
-CASES = (
+test_ensemble_scores = benchmarks(
     crps("standard", "float64", 1e-9),
     crps("fair", "float64", 1e-9),
     crps("standard", "float32", 1e-4),
@@ -66,7 +59,7 @@ CASES = (
         "crps_ensemble, weighted draws",
         weighted,
         lambda y, x, w: calibrant.crps_ensemble(y, x, draw_weight=w),
-        (replace(scoringrules("crps_ensemble")[0], call=weighted_peer),),
+        scoringrules("crps_ensemble", keyword="ens_w", estimator="qd"),
         most=10**5,
     ),
     Case(
@@ -85,7 +78,3 @@ CASES = (
     ),
     Case("crps_normal", normals, calibrant.crps_normal, scoringrules("crps_normal"), most=10**7),
 )
-
-
-def test_ensemble_scores(measure):
-    measure()

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from bench.case import Case, Peer, binary, yardstick
+from bench.case import Case, Peer, benchmarks, binary, yardstick
 from calibrant.streaming import (
     Assessment,
     Grouped,
@@ -171,7 +171,7 @@ ACCUMULATORS = (
     ("Ranks", functools.partial(Ranks, 20), draws),
 )
 STREAMS = (("Assessment", ten_bins), ("ScoreTable", ScoreTable), ("Scorecard", Scorecard))
-CASES = (
+test_grouped = benchmarks(
     Case(
         "Brier and log score, 100 rows a group",
         keyed,
@@ -184,7 +184,3 @@ CASES = (
     *(grouped(*row) for row in ACCUMULATORS),
     *(grouped(name, make, events, ROWS_OF_STREAM, BATCHES) for name, make in STREAMS),
 )
-
-
-def test_grouped(measure):
-    measure()

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, peer
+from bench.case import Case, Peer, benchmarks, peer
 
 LEVELS = (0.5, 0.9, 0.95)
 CLASSES = 10
@@ -46,7 +46,7 @@ def mapie_sets(y, in_set):
     )
 
 
-CASES = (
+test_intervals = benchmarks(
     Case(
         "coverage, width and score of 3 levels",
         three_levels,
@@ -87,7 +87,3 @@ CASES = (
         most=10**6,
     ),
 )
-
-
-def test_intervals(measure):
-    measure()

@@ -7,7 +7,7 @@ label, and checks every value. NumPy's float32 sums are float32; calibrant's are
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, binary, weighted, yardstick
+from bench.case import Case, Peer, benchmarks, binary, weighted, yardstick
 
 
 def of_truth(y, p, *weight):
@@ -42,7 +42,7 @@ def one_mean(power, dtype, rtol):
     )
 
 
-CASES = (
+test_means = benchmarks(
     Case(
         "risk_profile",
         binary,
@@ -73,7 +73,3 @@ CASES = (
     *(one_mean(power, "float64", 1e-9) for power in (2.0, -1.0, 0.5)),
     *(one_mean(power, "float32", 1e-3) for power in (2.0, -1.0, 0.5)),
 )
-
-
-def test_means(measure):
-    measure()

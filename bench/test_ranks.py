@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, yardstick
+from bench.case import Case, Peer, benchmarks, yardstick
 from calibrant import _core, rank_calibration, streaming
 
 DRAWS = 1000
@@ -90,7 +90,7 @@ def is_calibrated(data, found):
     assert found.n == len(data[0])
 
 
-CASES = (
+test_ranks = benchmarks(
     Case(
         "sbc_ranks, 1,000 draws of float32",
         posterior,
@@ -101,7 +101,6 @@ CASES = (
         ),
         check=within_ties,
         most=10**5,
-        unit="pairs",
     ),
     Case(
         "sbc_ranks, draws first",
@@ -109,7 +108,6 @@ CASES = (
         lambda draws, truth: calibrant.sbc_ranks(draws, truth, axis=0),
         (Peer("NumPy", lambda x, y: (x < y).sum(0), rtol=0, atol=3, differs=TIES),),
         most=10**4,
-        unit="pairs",
     ),
     Case(
         "streaming.Ranks, 1,000 draws",
@@ -126,7 +124,6 @@ CASES = (
         ),
         check=same_counts,
         most=10**4,
-        unit="pairs",
     ),
     Case(
         "tarp_ranks, 1,000 draws, 5 dimensions",
@@ -142,7 +139,6 @@ CASES = (
             ),
         ),
         most=3000,
-        unit="pairs",
     ),
     Case(
         "gamma of the band, N = K",
@@ -154,7 +150,6 @@ CASES = (
         ),
         answer=lambda found: list(found[2:]),
         sizes=(1000,),
-        unit="ranks",
     ),
     Case(
         "rank_calibration, 99 draws, the band known",
@@ -162,10 +157,5 @@ CASES = (
         rank_calibration,
         check=is_calibrated,
         most=10**5,
-        unit="ranks",
     ),
 )
-
-
-def test_ranks(measure):
-    measure()

@@ -3,15 +3,9 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, binary, peer, weighted
+from bench.case import Case, benchmarks, binary, peer, weighted
 
 AUC = "sklearn.metrics.roc_auc_score"
-
-
-def weighted_auc(y, p, w):
-    from sklearn.metrics import roc_auc_score
-
-    return roc_auc_score(y, p, sample_weight=w)
 
 
 def correctness(y, p):
@@ -19,13 +13,13 @@ def correctness(y, p):
     return ((p >= 0.5) == y).astype(np.int64), np.maximum(p, 1 - p)
 
 
-CASES = (
+test_roc = benchmarks(
     Case("roc_auc", binary, calibrant.roc_auc, (peer("scikit-learn", AUC),)),
     Case(
         "roc_auc, weights",
         weighted,
         lambda y, p, w: calibrant.roc_auc(y, p, sample_weight=w),
-        (Peer("scikit-learn", weighted_auc, needs="sklearn.metrics"),),
+        (peer("scikit-learn", AUC, keyword="sample_weight"),),
     ),
     Case(
         "roc_curve",
@@ -52,7 +46,3 @@ CASES = (
         most=10**6,
     ),
 )
-
-
-def test_roc(measure):
-    measure()

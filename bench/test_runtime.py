@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import calibrant
-from bench.case import Case, binary, run, used, yardstick
+from bench.case import Case, benchmarks, binary, run, used, yardstick
 from calibrant import streaming
 
 Y, P = binary(100)
@@ -38,14 +38,14 @@ SMALL = {
 
 
 def small(name, call):
-    return Case(f"100 rows: {name}", lambda n: (), call, sizes=(1,), unit="call", threads=False)
+    return Case(f"100 rows: {name}", lambda n: (), call, sizes=(1,), threads=False)
 
 
 def imported(modules):
     return lambda: run([sys.executable, "-c", f"import {modules}"])
 
 
-CASES = (
+test_runtime = benchmarks(
     *(small(name, call) for name, call in SMALL.items()),
     Case(
         "import calibrant",
@@ -53,15 +53,9 @@ CASES = (
         imported("numpy, calibrant"),
         (yardstick("import numpy", imported("numpy")),),
         sizes=(1,),
-        unit="process",
-        memory=lambda found: found.memory,
         threads=False,
     ),
 )
-
-
-def test_runtime(measure):
-    measure()
 
 
 def updated(cls, *rows):

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, peer, yardstick
+from bench.case import Case, Peer, benchmarks, peer, yardstick
 from calibrant import streaming
 
 BANDWIDTH = 8.0
@@ -87,7 +87,7 @@ def by_blas(h, most):
     return (Peer("NumPy, by BLAS", call, rtol=0, atol=1e-12, most=most),)
 
 
-CASES = (
+test_samples = benchmarks(
     Case(
         "density_coverage, 64 dimensions",
         two_samples,
@@ -155,7 +155,3 @@ CASES = (
         sizes=(4000, 10**6),
     ),
 )
-
-
-def test_samples(measure):
-    measure()

@@ -3,7 +3,7 @@
 import numpy as np
 
 import calibrant
-from bench.case import Case, binary, yardstick
+from bench.case import Case, benchmarks, binary, yardstick
 from calibrant.streaming import ScoreTable
 
 
@@ -28,8 +28,6 @@ YARDSTICKS = (
     yardstick("NumPy, three bincounts", bincounts),
     yardstick("brier_score", calibrant.brier_score),
 )
-CASES = (Case("streaming.ScoreTable", binary, table_of, YARDSTICKS, check=holds_the_exact_error),)
-
-
-def test_score_table(measure):
-    measure()
+test_score_table = benchmarks(
+    Case("streaming.ScoreTable", binary, table_of, YARDSTICKS, check=holds_the_exact_error)
+)

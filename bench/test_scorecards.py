@@ -4,7 +4,7 @@ three of its numbers, without intervals, in as many passes."""
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, binary, in_groups, yardstick
+from bench.case import Case, Peer, benchmarks, binary, in_groups, yardstick
 
 
 def sklearn_three(y, p):
@@ -23,7 +23,7 @@ def same_brier(data, card):
 
 
 THREE = "three of its numbers: Brier, log loss, accuracy"
-CASES = (
+test_scorecards = benchmarks(
     Case(
         "scorecard",
         binary,
@@ -42,7 +42,3 @@ CASES = (
         check=same_brier,
     ),
 )
-
-
-def test_scorecards(measure):
-    measure()

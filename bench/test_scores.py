@@ -6,16 +6,10 @@ scikit-learn also finds out which labels there are; NumPy checks nothing.
 import numpy as np
 
 import calibrant
-from bench.case import Case, Peer, binary, peer, ten_classes, weighted
+from bench.case import Case, Peer, benchmarks, binary, peer, ten_classes, weighted
 
 sklearn_brier = peer("scikit-learn", "sklearn.metrics.brier_score_loss")
 sklearn_log = peer("scikit-learn", "sklearn.metrics.log_loss")
-
-
-def with_options(y, p, w):
-    from sklearn.metrics import brier_score_loss
-
-    return brier_score_loss(y, p, sample_weight=w)
 
 
 def numpy_murphy(y, p, n_bins=15):
@@ -41,7 +35,7 @@ def sklearn_corp(y, p):
     return brier(y, p) - fitted, base - fitted, base
 
 
-CASES = (
+test_scores = benchmarks(
     Case(
         "brier_score",
         binary,
@@ -59,7 +53,7 @@ CASES = (
         weighted,
         lambda y, p, w: calibrant.brier_score(y, p, sample_weight=w),
         (
-            Peer("scikit-learn", with_options, needs="sklearn.metrics"),
+            peer("scikit-learn", "sklearn.metrics.brier_score_loss", keyword="sample_weight"),
             Peer("NumPy", lambda y, p, w: np.average((p - y) ** 2, weights=w)),
         ),
         why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
@@ -85,7 +79,3 @@ CASES = (
         answer=lambda parts: (parts.miscalibration, parts.discrimination, parts.uncertainty),
     ),
 )
-
-
-def test_scores(measure):
-    measure()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bench.case import Case, binary, yardstick
+from bench.case import Case, benchmarks, binary, yardstick
 from calibrant.streaming import Scores, Windowed
 
 #: Number of windows that the rows of a batch fall into; a sliding window spans ten steps.
@@ -31,16 +31,12 @@ def all_windows(data, windows):
     assert len(windows.windows()) == WINDOWS
 
 
-CASES = (
+test_windows = benchmarks(
     Case(
         "Windowed(Scores), sliding, shuffled",
         stamped,
         sliding,
         (yardstick("Scores without windows", one_accumulator),),
         check=all_windows,
-    ),
+    )
 )
-
-
-def test_windows(measure):
-    measure()

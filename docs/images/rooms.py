@@ -22,7 +22,7 @@ LAYERS = {
     "bindings": lambda room: [f"cpp/bindings/{room}"],
     "Python": lambda room: [f"python/calibrant/{PACKAGES.get(room, room)}"],
     "tests": lambda room: [f"tests/{room}"],
-    "benchmarks": lambda room: [f"bench/tasks/{room}.py", f"bench/test_{room}.py"],
+    "benchmarks": lambda room: [f"bench/test_{room}.py"],
     "guide": lambda room: [f"docs/guide/{room}.md", f"docs/production/{room}.md"],
 }
 

@@ -44,7 +44,7 @@ NOT_RUN = {
     "docs/production/embedding-cpp.md": 2,
     "docs/start/get-started.md": 1,
     "docs/reference/hardening.md": 1,
-    "docs/reference/performance.md": 1,
+    "docs/reference/performance.md": 2,
     "docs/guide/plotting.md": 1,
     "docs/guide/report.md": 1,
 }
