@@ -7,7 +7,6 @@ import ctypes
 import gc
 import importlib
 import os
-import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -160,6 +159,13 @@ def ten_classes(n: int) -> tuple[np.ndarray, np.ndarray]:
     return np.minimum(chosen, 9), y_proba
 
 
+def bytes_of(data: Any) -> int:
+    """Return the bytes of all arrays, also in tuples and dicts."""
+    if isinstance(data, (tuple, list, dict)):
+        return sum(map(bytes_of, data.values() if isinstance(data, dict) else data))
+    return getattr(data, "nbytes", 0)
+
+
 def numbers(answer: Any) -> np.ndarray:
     """Return all numbers of an answer, nested as it may be, in one row."""
     if isinstance(answer, (tuple, list)):
@@ -230,8 +236,3 @@ def run(command: list[str], **options: Any) -> Finished:
     if process.returncode:
         raise RuntimeError(f"{command} ended with {process.returncode}")
     return Finished(out, used.ru_maxrss * 1024)
-
-
-def used() -> int:
-    """Return the largest resident size of this process so far, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024

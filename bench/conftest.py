@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import importlib.metadata
 import math
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import calibrant
-from bench.case import Case, Contender, Finished, Peer, compare, short, with_peak
+from bench.case import Case, Contender, Peer, bytes_of, compare, short, with_peak
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 #: Calls that take longer are made once; shorter ones at least three times.
@@ -63,10 +63,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def wanted(peer: Peer, peers: str | None) -> bool:
-    if peers is None:
-        return True
-    name = peer.name.lower()
-    return not peer.yardstick and any(name.startswith(part) for part in peers.lower().split(","))
+    name, parts = peer.name.lower(), tuple((peers or "").lower().split(","))
+    return peers is None or (not peer.yardstick and name.startswith(parts))
 
 
 def contenders(case: Case, config: pytest.Config) -> Iterator[Contender]:
@@ -86,7 +84,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 class Shared:
-    """Data and calibrant's result of the last case and size, for all contenders of a group."""
+    """Data and calibrant's result of the last case and size; what calls took so far."""
 
     key: Any = None
     seen: dict[tuple[str, str, int], tuple[int, float]] = {}  # noqa: RUF012  (who: rows, seconds)
@@ -115,16 +113,6 @@ def time_limit(seconds: float, who: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def load(peer: Peer) -> None:
-    """Import what a peer needs, or skip with its name."""
-    try:
-        importlib.import_module(peer.needs)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != peer.needs.split(".")[0]:
-            raise
-        pytest.skip(f"{peer.name}: not installed")
-
-
 def rounds_of(seconds: float, budget: float) -> tuple[int, int]:
     """Return how many rounds, and how many calls in each, for calls of so many seconds."""
     if budget == 0 or seconds > ONCE:
@@ -135,9 +123,10 @@ def rounds_of(seconds: float, budget: float) -> tuple[int, int]:
 
 def measured(contender: Contender, benchmark: Any, config: pytest.Config) -> None:
     case, n, who = contender.case, contender.n, contender.who
-    limit, key = config.getoption("--time-limit"), (case.name, who, contender.threads)
+    limit, budget = config.getoption("--time-limit"), config.getoption("--budget")
+    key = (case.name, who, contender.threads)
     if contender.peer is not None:
-        load(contender.peer)
+        pytest.importorskip(contender.peer.needs, reason=f"{who}: not installed")
     earlier = Shared.seen.get(key)
     if earlier is not None and earlier[1] * n / earlier[0] > limit and contender.peer is not None:
         pytest.skip(f"{who}: over {limit:g} s")
@@ -145,9 +134,7 @@ def measured(contender: Contender, benchmark: Any, config: pytest.Config) -> Non
     with time_limit(10 * limit, who):
         shared = Shared.of(case, n)
         data = contender.ready(shared.data)
-        if (
-            earlier is None and n > 100 and config.getoption("--budget")
-        ):  # imports and compilers start before the clock does
+        if earlier is None and n > 100 and budget:  # to import and compile before the clock starts
             contender.call(*contender.ready(case.data(100)))
         result, seconds, memory = with_peak(lambda: contender.call(*data))
         if contender.peer is None:
@@ -159,9 +146,8 @@ def measured(contender: Contender, benchmark: Any, config: pytest.Config) -> Non
             start = time.perf_counter()
             contender.call(*data)
             seconds = min(seconds, time.perf_counter() - start)
-        rounds, calls = rounds_of(max(seconds, 1e-7), config.getoption("--budget"))
-        if isinstance(result, Finished):
-            memory = result.memory
+        rounds, calls = rounds_of(max(seconds, 1e-7), budget)
+        memory = getattr(result, "memory", memory)
         del result
         benchmark.group = f"{case.name}, {short(n)}"
         benchmark.pedantic(contender.call, data, rounds=rounds, iterations=calls)
@@ -171,7 +157,7 @@ def measured(contender: Contender, benchmark: Any, config: pytest.Config) -> Non
         who=who,
         n=n,
         threads=contender.threads or calibrant.get_num_threads(),
-        bytes=sum(getattr(part, "nbytes", 0) for part in shared.data),
+        bytes=bytes_of(shared.data),
         memory=memory,
         why=case.why,
         answer=contender.peer.agreement() if contender.peer else "",
@@ -188,12 +174,10 @@ def measure(contender: Contender, benchmark: Any, pytestconfig: pytest.Config) -
 
 def pytest_benchmark_update_machine_info(config: pytest.Config, machine_info: Any) -> None:
     """Add what figures depend on: the instruction set, the compiler, versions of the peers."""
-    versions = {}
-    for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines():
-        name = line.split("#")[0].split("<")[0].split(">")[0].strip()
+    machine_info["versions"] = {}
+    for name in re.findall(r"^[\w-]+", REQUIREMENTS.read_text(encoding="utf-8"), re.MULTILINE):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            versions[name] = importlib.metadata.version(name) if name else None
-    machine_info["versions"] = {name: version for name, version in versions.items() if name}
+            machine_info["versions"][name] = importlib.metadata.version(name)
     machine_info["calibrant"] = {
         "version": calibrant.__version__,
         "isa": calibrant.config.config()["isa"],

@@ -1,4 +1,4 @@
-"""Write the pages from a run's JSON: README.md, performance.md, compat.md, and the pictures.
+"""Write the README's table, docs/reference/performance.md and its picture from a run's JSON.
 
 pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --long --benchmark-json build/bench.json
 python bench/pages.py build/bench.json
@@ -47,8 +47,7 @@ def groups(entries: list[Entry]) -> Iterator[tuple[list[Entry], list[Entry]]]:
     """Yield calibrant's entries, those with most threads first, and the others, of each group."""
     found: dict[tuple[str, int], list[Entry]] = {}
     for entry in entries:
-        if "special" not in entry:
-            found.setdefault((entry["case"], entry["n"]), []).append(entry)
+        found.setdefault((entry["case"], entry["n"]), []).append(entry)
     for group in found.values():
         ours = [entry for entry in group if entry["who"] == "calibrant"]
         if ours:
@@ -134,27 +133,9 @@ def all_rows(entries: list[Entry]) -> Iterator[str]:
                 beside = [f"{name(x)} {spread(x)}", times, megabytes(x), x["answer"]]
                 rows.append([*first, *beside])
             if not others:
-                rows.append([*first, "", "", "", ""])
+                rows.append([*first, "", "", "", ours[0]["answer"]])
         if rows:
             yield f"#### {room}\n\n{table(header, 'lrrrrlrrl', rows)}"
-
-
-def special(entries: list[Entry]) -> str:
-    """Return the table of long streams and of threads beside busy processes."""
-    rows = []
-    for entry in entries:
-        if "special" in entry:
-            over = entry.get("over_one_thread", {})
-            both = ", ".join(f"{key} {value:.2f}" for key, value in over.items())
-            rows.append([entry["case"], size(entry["n"]), spread(entry), megabytes(entry), both])
-    header = "case | rows | time | memory | two threads over one, in turns"
-    return f"### Long runs and busy machines\n\n{table(header, 'lrrrl', rows)}" if rows else ""
-
-
-def drop_in(entries: list[Entry]) -> str:
-    rows = short_rows(pair for pair in pairs(entries) if pair[0]["room"] == "compat")
-    cut = ([row[0].removeprefix("drop-in "), *row[1:]] for row in rows)
-    return table("function | n | calibrant | beside | ratio", "lrrlr", cut)
 
 
 def machine_text(machine: dict[str, Any]) -> str:
@@ -222,14 +203,12 @@ def write(source: Path, root: Path) -> None:
         headlines(entries),
         "### Where it loses, and why",
         losses(entries),
-        special(entries),
         "### All rows",
         "![How many times as long as calibrant the peers take](../images/performance_ratio.svg)",
         *all_rows(entries),
     ]
-    put(root / "docs/reference/performance.md", "results", "\n\n".join(filter(None, parts)))
+    put(root / "docs/reference/performance.md", "results", "\n\n".join(parts))
     put(root / "README.md", "speed table", headlines(entries))
-    put(root / "docs/guide/compat.md", "drop-in table", drop_in(entries))
 
 
 if __name__ == "__main__":

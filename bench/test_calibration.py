@@ -4,8 +4,6 @@ import calibrant
 from bench.case import Case, Peer, benchmarks, binary, peer, ten_classes
 from calibrant.compat.mapie import calibration as as_mapie
 
-TORCHMETRICS = "torchmetrics.functional.classification"
-
 
 def swapped(y, p):
     return p, y
@@ -43,54 +41,23 @@ def netcal(equal_width=True):
 
 
 def torchmetrics(function, **options):
-    try:  # its tensors are made by torch
-        import torch  # noqa: F401
-    except ImportError:
-        prepare = swapped
-    else:
-        prepare = tensors
-    path = f"{TORCHMETRICS}.{function}"
-    fields = {"prepare": prepare, "rtol": 0, "atol": 1e-5, "answer": float}
+    path = f"torchmetrics.functional.classification.{function}"
+    fields = {"prepare": tensors, "rtol": 0, "atol": 1e-5, "answer": float}
     return peer("torchmetrics", path, {"n_bins": 50, **options}, **fields)
 
 
 test_calibration = benchmarks(
-    Case(
-        "ECE, 50 bins of equal width",
-        binary,
-        lambda y, p: calibrant.expected_calibration_error(y, p, n_bins=50),
-        (ece_by_mapie("uniform"), netcal(), torchmetrics("binary_calibration_error")),
-    ),
-    Case(
-        "ECE, 50 bins of equal count",
-        binary,
-        lambda y, p: calibrant.expected_calibration_error(y, p, n_bins=50, strategy="quantile"),
-        (ece_by_mapie("quantile"), netcal(equal_width=False)),
-    ),
-    Case(
-        "top_label_ece, 10 classes",
-        ten_classes,
-        lambda y, p: calibrant.top_label_ece(y, p, n_bins=50, average="pooled"),
-        (
-            mapie("top_label_ece", "it averages the errors of the predicted classes"),
-            netcal(),
-            torchmetrics("multiclass_calibration_error", num_classes=10),
-        ),
-        most=10**6,
-    ),
-    Case(
-        "smooth_calibration_error",
-        binary,
-        calibrant.smooth_calibration_error,
-        (
-            peer(
-                "relplot",
-                "relplot.smECE",
-                prepare=swapped,
-                rtol=0,
-                atol=2**-9,
-                differs="a grid in place of the exact kernel, and a coarser bandwidth",
-            ),
-        ),
-    ),
-)
+    Case("ECE, 50 bins of equal width", binary,
+         lambda y, p: calibrant.expected_calibration_error(y, p, n_bins=50),
+         (ece_by_mapie("uniform"), netcal(), torchmetrics("binary_calibration_error"))),
+    Case("ECE, 50 bins of equal count", binary,
+         lambda y, p: calibrant.expected_calibration_error(y, p, n_bins=50, strategy="quantile"),
+         (ece_by_mapie("quantile"), netcal(equal_width=False))),
+    Case("top_label_ece, 10 classes", ten_classes,
+         lambda y, p: calibrant.top_label_ece(y, p, n_bins=50, average="pooled"),
+         (mapie("top_label_ece", "it averages the errors of the predicted classes"), netcal(),
+          torchmetrics("multiclass_calibration_error", num_classes=10)), most=10**6),
+    Case("smooth_calibration_error", binary, calibrant.smooth_calibration_error,
+         (peer("relplot", "relplot.smECE", prepare=swapped, rtol=0, atol=2**-9,
+               differs="a grid in place of the exact kernel, and a coarser bandwidth"),)),
+)  # fmt: skip

@@ -14,11 +14,6 @@ import calibrant
 from bench.case import Case, benchmarks, binary, run, yardstick
 
 READ_TABLE = "import sys, pyarrow.parquet as pq; pq.read_table(sys.argv[1], columns=['y', 'p'])"
-READ_BATCHES = """
-import sys, pyarrow.dataset as ds
-for batch in ds.dataset(sys.argv[1]).to_batches(columns=["y", "p"], batch_size=2**20):
-    pass
-"""
 FOLDER = tempfile.TemporaryDirectory()
 
 
@@ -48,17 +43,7 @@ def same_card(data, found):
 
 
 test_commands = benchmarks(
-    Case(
-        "calibrant score, Parquet",
-        parquet,
-        python("-m", "calibrant", "score", "--json"),
-        (
-            yardstick("pyarrow, read_table", python("-c", READ_TABLE), needs="pyarrow"),
-            yardstick("pyarrow, in batches", python("-c", READ_BATCHES), needs="pyarrow"),
-        ),
-        check=same_card,
-        most=10**6,
-        large=(10**8,),
-        threads=False,
-    )
-)
+    Case("calibrant score, Parquet", parquet, python("-m", "calibrant", "score", "--json"),
+         (yardstick("pyarrow, read_table", python("-c", READ_TABLE), needs="pyarrow"),),
+         check=same_card, most=10**6, large=(10**8,), threads=False),
+)  # fmt: skip

@@ -5,26 +5,11 @@ from importlib import import_module
 
 import numpy as np
 
-from bench.case import Case, Peer, benchmarks
+from bench.case import Case, Peer, benchmarks, binary, ten_classes as classes, weighted
 from calibrant.compat import mapie, sklearn
 
 CALIBRATION = "calibration.expected_calibration_error"
 BINS = {"n_bins": 15}
-
-
-def binary(n):
-    rng = np.random.default_rng(7)
-    p = rng.random(n)
-    return (rng.random(n) < p).astype(np.int64), p
-
-
-def weight(n):
-    return np.random.default_rng(8).random(n)
-
-
-def classes(n):
-    rng = np.random.default_rng(9)
-    return rng.integers(0, 10, n), rng.dirichlet(np.ones(10), n)
 
 
 def bounds(n):
@@ -97,7 +82,7 @@ ROWS = (
     ("classification.classification_ssc_score", "", sets, {"num_bins": 5}),
     ("conditional.worst_slab_coverage", "", slab, worst_slab, 1000),
     ("brier_score_loss", "", binary, {}),
-    ("brier_score_loss", "weights", lambda n: (*binary(n), weight(n)), with_weight),
+    ("brier_score_loss", "weights", weighted, with_weight),
     ("brier_score_loss", "names", names, {"pos_label": "yes"}),
     ("brier_score_loss", "10 classes", classes, {}),
     ("log_loss", "", binary, {}),
@@ -107,7 +92,7 @@ ROWS = (
     ("calibration_curve", "uniform", binary, BINS),
     ("calibration_curve", "quantile", binary, {**BINS, "strategy": "quantile"}),
     ("roc_auc_score", "", binary, {}),
-    ("roc_auc_score", "weights", lambda n: (*binary(n), weight(n)), with_weight),
+    ("roc_auc_score", "weights", weighted, with_weight),
     ("roc_auc_score", "any real scores", lambda n: (binary(n)[0], 10 * binary(n)[1] - 5), {}),
     ("roc_auc_score", "max_fpr", binary, {"max_fpr": 0.2}),
     ("roc_auc_score", "10 classes ovr", classes, {"multi_class": "ovr"}),

@@ -47,43 +47,17 @@ def mapie_sets(y, in_set):
 
 
 test_intervals = benchmarks(
-    Case(
-        "coverage, width and score of 3 levels",
-        three_levels,
-        by_calibrant,
-        (Peer("MAPIE", mapie_intervals, needs=f"{MAPIE}.regression"),),
-        answer=lambda found: (
-            [level.coverage.value for level in found],
-            [level.mean_width for level in found],
-            [level.score for level in found],
-        ),
-        most=10**6,
-    ),
-    Case(
-        "size_stratified_coverage, 3 levels",
-        three_levels,
-        calibrant.size_stratified_coverage,
-        (peer("MAPIE", f"{MAPIE}.regression.regression_ssc"),),
-        answer=lambda found: [[group.coverage for group in row.groups] for row in found.levels],
-        most=10**6,
-    ),
-    Case(
-        "set_summary, 10 classes",
-        sets,
-        calibrant.set_summary,
-        (
-            Peer(
-                "MAPIE",
-                mapie_sets,
-                needs=f"{MAPIE}.classification",
-                answer=lambda found: (*found[:2], found[2][~np.isnan(found[2])]),
-            ),
-        ),
-        answer=lambda found: (
-            float(found.coverage),
-            float(found.size),
-            [group.coverage for group in found.by_size.groups],
-        ),
-        most=10**6,
-    ),
-)
+    Case("coverage, width and score of 3 levels", three_levels, by_calibrant,
+         (Peer("MAPIE", mapie_intervals, needs=f"{MAPIE}.regression"),),
+         answer=lambda found: ([x.coverage.value for x in found], [x.mean_width for x in found],
+                               [x.score for x in found]), most=10**6),
+    Case("size_stratified_coverage, 3 levels", three_levels, calibrant.size_stratified_coverage,
+         (peer("MAPIE", f"{MAPIE}.regression.regression_ssc"),),
+         answer=lambda found: [[group.coverage for group in row.groups] for row in found.levels],
+         most=10**6),
+    Case("set_summary, 10 classes", sets, calibrant.set_summary,
+         (Peer("MAPIE", mapie_sets, needs=f"{MAPIE}.classification",
+               answer=lambda found: (*found[:2], found[2][~np.isnan(found[2])])),),
+         answer=lambda found: (float(found.coverage), float(found.size),
+                               [group.coverage for group in found.by_size.groups]), most=10**6),
+)  # fmt: skip

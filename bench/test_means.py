@@ -43,33 +43,17 @@ def one_mean(power, dtype, rtol):
 
 
 test_means = benchmarks(
-    Case(
-        "risk_profile",
-        binary,
-        calibrant.risk_profile,
-        (
-            Peer("NumPy", three_lines, prepare=of_truth),
-            yardstick("np.sum of the scores", lambda y, p: p.sum()),
-        ),
-        answer=three_means,
-    ),
-    Case(
-        "risk_profile, float32",
-        lambda n: binary(n, "float32"),
-        calibrant.risk_profile,
-        (Peer("NumPy", three_lines, prepare=of_truth, rtol=1e-3),),
-        answer=three_means,
-        why="NumPy computes and sums in float32, 16 numbers to a vector; here each is a double",
-    ),
-    Case(
-        "risk_profile, weights",
-        weighted,
-        lambda y, p, w: calibrant.risk_profile(y, p, sample_weight=w),
-        (Peer("NumPy", weighted_lines, prepare=of_truth),),
-        answer=three_means,
-        why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
-        "the weights of each class",
-    ),
+    Case("risk_profile", binary, calibrant.risk_profile,
+         (Peer("NumPy", three_lines, prepare=of_truth),
+          yardstick("np.sum of the scores", lambda y, p: p.sum())), answer=three_means),
+    Case("risk_profile, float32", lambda n: binary(n, "float32"), calibrant.risk_profile,
+         (Peer("NumPy", three_lines, prepare=of_truth, rtol=1e-3),), answer=three_means,
+         why="NumPy computes and sums in float32, 16 numbers to a vector; here each is a double"),
+    Case("risk_profile, weights", weighted,
+         lambda y, p, w: calibrant.risk_profile(y, p, sample_weight=w),
+         (Peer("NumPy", weighted_lines, prepare=of_truth),), answer=three_means,
+         why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
+             "the weights of each class"),
     *(one_mean(power, "float64", 1e-9) for power in (2.0, -1.0, 0.5)),
     *(one_mean(power, "float32", 1e-3) for power in (2.0, -1.0, 0.5)),
-)
+)  # fmt: skip

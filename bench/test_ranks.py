@@ -1,6 +1,4 @@
-"""Ranks beside NumPy and a read of the draws; simultaneous bands beside ArviZ and arviz-stats."""
-
-from concurrent.futures import ThreadPoolExecutor
+"""Ranks beside NumPy; simultaneous bands beside ArviZ and arviz-stats."""
 
 import numpy as np
 
@@ -9,7 +7,6 @@ from bench.case import Case, Peer, benchmarks, yardstick
 from calibrant import _core, rank_calibration, streaming
 
 DRAWS = 1000
-POOL = ThreadPoolExecutor()
 TIES = "ties count as not less, where ours are broken uniformly"
 
 
@@ -27,12 +24,6 @@ def points(n):
     rng = np.random.default_rng(1)
     draws, truth = rng.normal(size=(n, DRAWS, 5)), rng.normal(size=(n, 5))
     return draws, truth, rng.normal(size=(n, 5))
-
-
-def reading(draws, truth):
-    """All cores add up the bytes."""
-    parts = np.array_split(draws.reshape(-1).view(np.int64), calibrant.get_num_threads())
-    return list(POOL.map(np.sum, parts))
 
 
 def all_counts(draws, truth):
@@ -91,71 +82,27 @@ def is_calibrated(data, found):
 
 
 test_ranks = benchmarks(
-    Case(
-        "sbc_ranks, 1,000 draws of float32",
-        posterior,
-        calibrant.sbc_ranks,
-        (
-            Peer("NumPy", lambda x, y: (x < y[:, None]).sum(1), rtol=0, atol=3, differs=TIES),
-            yardstick("reading the draws", reading),
-        ),
-        check=within_ties,
-        most=10**5,
-    ),
-    Case(
-        "sbc_ranks, draws first",
-        draws_first,
-        lambda draws, truth: calibrant.sbc_ranks(draws, truth, axis=0),
-        (Peer("NumPy", lambda x, y: (x < y).sum(0), rtol=0, atol=3, differs=TIES),),
-        most=10**4,
-    ),
-    Case(
-        "streaming.Ranks, 1,000 draws",
-        posterior,
-        all_counts,
-        (
-            Peer(
-                "NumPy",
-                numpy_counts,
-                answer=np.sum,
-                differs="ties count as not less; only the totals are compared",
-                expected=lambda draws, truth: len(truth),
-            ),
-        ),
-        check=same_counts,
-        most=10**4,
-    ),
-    Case(
-        "tarp_ranks, 1,000 draws, 5 dimensions",
-        points,
-        calibrant.tarp_ranks,
-        (
-            Peer(
-                "NumPy",
-                numpy_tarp,
-                rtol=0,
-                atol=1,
-                differs="distances within rounding of each other may count differently",
-            ),
-        ),
-        most=3000,
-    ),
-    Case(
-        "gamma of the band, N = K",
-        lambda n: (n,),
-        lambda n: _core.simultaneous_rank_band(n, n, 0.95),  # at k/n, k = 1..n-1, of n ranks
-        (
-            band_peer("arviz", arviz_band, 1, "its search stops near the level: one count off"),
-            band_peer("arviz-stats", arviz_stats_band, 6, "1,000 simulations: a few counts off"),
-        ),
-        answer=lambda found: list(found[2:]),
-        sizes=(1000,),
-    ),
-    Case(
-        "rank_calibration, 99 draws, the band known",
-        lambda n: (np.random.default_rng(0).integers(0, 100, n), 99),
-        rank_calibration,
-        check=is_calibrated,
-        most=10**5,
-    ),
-)
+    Case("sbc_ranks, 1,000 draws of float32", posterior, calibrant.sbc_ranks,
+         (Peer("NumPy", lambda x, y: (x < y[:, None]).sum(1), rtol=0, atol=3, differs=TIES),
+          yardstick("np.sum of the draws", lambda draws, truth: draws.sum())),
+         check=within_ties, most=10**5),
+    Case("sbc_ranks, draws first", draws_first,
+         lambda draws, truth: calibrant.sbc_ranks(draws, truth, axis=0),
+         (Peer("NumPy", lambda x, y: (x < y).sum(0), rtol=0, atol=3, differs=TIES),), most=10**4),
+    Case("streaming.Ranks, 1,000 draws", posterior, all_counts,
+         (Peer("NumPy", numpy_counts, answer=np.sum,
+               differs="ties count as not less; only the totals are compared",
+               expected=lambda draws, truth: len(truth)),), check=same_counts, most=10**4),
+    Case("tarp_ranks, 1,000 draws, 5 dimensions", points, calibrant.tarp_ranks,
+         (Peer("NumPy", numpy_tarp, rtol=0, atol=1,
+               differs="distances within rounding of each other may count differently"),),
+         most=3000),
+    Case("gamma of the band, N = K", lambda n: (n,),
+         lambda n: _core.simultaneous_rank_band(n, n, 0.95),
+         (band_peer("arviz", arviz_band, 1, "its search stops near the level: one count off"),
+          band_peer("arviz-stats", arviz_stats_band, 6, "1,000 simulations: a few counts off")),
+         answer=lambda found: list(found[2:]), sizes=(1000,)),
+    Case("rank_calibration, 99 draws, the band known",
+         lambda n: (np.random.default_rng(0).integers(0, 100, n), 99), rank_calibration,
+         check=is_calibrated, most=10**5),
+)  # fmt: skip

@@ -15,34 +15,14 @@ def correctness(y, p):
 
 test_roc = benchmarks(
     Case("roc_auc", binary, calibrant.roc_auc, (peer("scikit-learn", AUC),)),
-    Case(
-        "roc_auc, weights",
-        weighted,
-        lambda y, p, w: calibrant.roc_auc(y, p, sample_weight=w),
-        (peer("scikit-learn", AUC, keyword="sample_weight"),),
-    ),
-    Case(
-        "roc_curve",
-        binary,
-        calibrant.roc_curve,
-        (
-            peer(
-                "scikit-learn",
-                "sklearn.metrics.roc_curve",
-                {"drop_intermediate": False},
-                answer=lambda found: np.trapezoid(found[1], found[0]),
-                differs="no predicted curve, no error of the area; the areas are compared",
-            ),
-        ),
-        answer=lambda found: found.auc,
-        most=10**6,
-        why="it also gives the predicted curve and the standard error of the area, all sums exact",
-    ),
-    Case(
-        "accuracy_rejection_auc",
-        binary,
-        calibrant.accuracy_rejection_auc,
-        (peer("MAPIE", "mapie.metrics.uncertainty.auarc", prepare=correctness),),
-        most=10**6,
-    ),
-)
+    Case("roc_auc, weights", weighted, lambda y, p, w: calibrant.roc_auc(y, p, sample_weight=w),
+         (peer("scikit-learn", AUC, keyword="sample_weight"),)),
+    Case("roc_curve", binary, calibrant.roc_curve,
+         (peer("scikit-learn", "sklearn.metrics.roc_curve", {"drop_intermediate": False},
+               answer=lambda found: np.trapezoid(found[1], found[0]),
+               differs="no predicted curve, no error of the area; the areas are compared"),),
+         answer=lambda found: found.auc, most=10**6,
+         why="it also gives the predicted curve and the standard error of the area, sums exact"),
+    Case("accuracy_rejection_auc", binary, calibrant.accuracy_rejection_auc,
+         (peer("MAPIE", "mapie.metrics.uncertainty.auarc", prepare=correctness),), most=10**6),
+)  # fmt: skip

@@ -4,41 +4,31 @@ import contextlib
 import statistics
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
 import pytest
 
 import calibrant
-from bench.case import Case, benchmarks, binary, run, used, yardstick
+from bench.case import Case, benchmarks, binary, run, with_peak, yardstick
 from calibrant import streaming
 
 Y, P = binary(100)
 LABEL, CLASSES = np.arange(100) % 3, np.random.default_rng(1).dirichlet(np.ones(3), 100)
 PROFILE, SCORES = streaming.RiskProfile(), streaming.Scores()
-ece = calibrant.expected_calibration_error
-SMALL = {
-    "risk_profile": lambda: calibrant.risk_profile(Y, P),
-    "brier_score": lambda: calibrant.brier_score(Y, P),
-    "log_score": lambda: calibrant.log_score(Y, P),
-    "spherical_score": lambda: calibrant.spherical_score(Y, P),
-    "expected_calibration_error": lambda: ece(Y, P),
-    "expected_calibration_error, quantile": lambda: ece(Y, P, strategy="quantile"),
-    "maximum_calibration_error": lambda: calibrant.maximum_calibration_error(Y, P),
-    "top_label_ece": lambda: calibrant.top_label_ece(LABEL, CLASSES),
-    "classwise_ece": lambda: calibrant.classwise_ece(LABEL, CLASSES),
-    "smooth_calibration_error": lambda: calibrant.smooth_calibration_error(Y, P),
-    "roc_auc": lambda: calibrant.roc_auc(Y, P),
-    "ks_test": lambda: calibrant.ks_test(Y, P),
-    "spiegelhalter_test": lambda: calibrant.spiegelhalter_test(Y, P),
-    "streaming.RiskProfile.update": lambda: PROFILE.update(Y, P),
-    "streaming.Scores.update": lambda: SCORES.update(Y, P),
-}
+#: Functions of labels and probabilities; of labels and those of classes.
+BINARY = (
+    calibrant.risk_profile, calibrant.brier_score, calibrant.log_score, calibrant.spherical_score,
+    calibrant.expected_calibration_error, calibrant.maximum_calibration_error,
+    calibrant.smooth_calibration_error, calibrant.roc_auc, calibrant.ks_test,
+    calibrant.spiegelhalter_test,
+)  # fmt: skip
+MULTICLASS = (calibrant.top_label_ece, calibrant.classwise_ece)
 
 
-def small(name, call):
-    return Case(f"100 rows: {name}", lambda n: (), call, sizes=(1,), threads=False)
+def small(call, *data):
+    name = f"100 rows: {call.__qualname__}"
+    return Case(name, lambda n: data, call, sizes=(1,), threads=False)
 
 
 def imported(modules):
@@ -46,38 +36,18 @@ def imported(modules):
 
 
 test_runtime = benchmarks(
-    *(small(name, call) for name, call in SMALL.items()),
-    Case(
-        "import calibrant",
-        lambda n: (),
-        imported("numpy, calibrant"),
-        (yardstick("import numpy", imported("numpy")),),
-        sizes=(1,),
-        threads=False,
-    ),
-)
-
-
-def updated(cls, *rows):
-    made = cls()
-    made.update(*rows)
-    return made
-
-
-def times(accumulator, n):
-    """Return the accumulator of n times its rows, by doubling."""
-    total, power = type(accumulator)(), accumulator.copy()
-    while n:
-        if n & 1:
-            total.merge(power)
-        power.merge(power)
-        n >>= 1
-    return total
+    *(small(call, Y, P) for call in BINARY),
+    *(small(call, LABEL, CLASSES) for call in MULTICLASS),
+    small(PROFILE.update, Y, P), small(SCORES.update, Y, P),
+    Case("import calibrant", lambda n: (), imported("numpy, calibrant"),
+         (yardstick("import numpy", imported("numpy")),), sizes=(1,), threads=False),
+)  # fmt: skip
 
 
 def record(benchmark, case, n, **info):
     benchmark.group = f"{case}, {n:,} rows"
-    benchmark.extra_info.update(case=case, who="calibrant", n=n, unit="rows", special=True, **info)
+    info = {"threads": 1, "bytes": 0, "why": "", "answer": "", "yardstick": False, **info}
+    benchmark.extra_info.update(case=case, who="calibrant", n=n, **info)
 
 
 @pytest.mark.long
@@ -96,39 +66,13 @@ def test_long_stream(benchmark, cls):
                 total.update(y[begin:end], p[begin:end])
         return total
 
-    before = used()
-    total = benchmark.pedantic(stream)
-    record(benchmark, f"stream of {cls.__name__}", rows, memory=max(0, used() - before))
+    total, _, memory = with_peak(lambda: benchmark.pedantic(stream))
+    record(benchmark, f"stream of {cls.__name__}", rows, memory=memory)
+    part, expected = cls(), cls()
+    part.update(y, p)
+    for _ in range(rows // block):
+        expected.merge(part)
     assert total.n == rows
-    assert total == times(updated(cls, y, p), rows // block)
-
-
-@pytest.mark.long
-def test_many_threads(benchmark):
-    """Threads that update one accumulator with batches of any size: nothing is lost."""
-    threads, updates = 8, 4000
-    y, p = binary(10**6)
-    sizes = (1, 100, 10**4, 10**6)
-    chosen = np.random.default_rng(3).choice(4, (threads, updates), p=(0.5, 0.3, 0.17, 0.03))
-    total = streaming.Scores()
-
-    def work(mine):
-        for i in mine.tolist():
-            total.update(y[: sizes[i]], p[: sizes[i]])
-
-    def all_threads():
-        running = [threading.Thread(target=work, args=(mine,)) for mine in chosen]
-        for thread in running:
-            thread.start()
-        for thread in running:
-            thread.join()
-
-    benchmark.pedantic(all_threads)
-    record(benchmark, f"{threads} Python threads, one accumulator", total.n, threads=threads)
-    expected = streaming.Scores()
-    for i, size in enumerate(sizes):
-        part = updated(streaming.Scores, y[:size], p[:size])
-        expected.merge(times(part, int((chosen == i).sum())))
     assert total == expected
 
 
@@ -176,7 +120,9 @@ def test_two_threads(benchmark, name, busy, rows, pytestconfig):
         rounds = max(3, min(1000, int(seconds / (alone.pop() * (busy // 2 + 1)))))
         benchmark.pedantic(lambda: BUSY[name](y, p), setup=on_one_thread, rounds=rounds)
     calibrant.set_num_threads(0)
-    means = benchmark.stats.stats.mean / statistics.mean(alone) if benchmark.stats else None
-    medians = benchmark.stats.stats.median / statistics.median(alone) if benchmark.stats else None
-    record(benchmark, f"{name} beside {busy} busy processes", rows, threads=2)
-    benchmark.extra_info.update(over_one_thread={"mean": means, "median": medians})
+    text = ""
+    if benchmark.stats:
+        two = benchmark.stats.stats
+        mean, median = two.mean / statistics.mean(alone), two.median / statistics.median(alone)
+        text = f"two threads over one, in turns: mean {mean:.2f}, median {median:.2f}"
+    record(benchmark, f"{name} beside {busy} busy processes", rows, threads=2, answer=text)

@@ -24,21 +24,12 @@ def same_brier(data, card):
 
 THREE = "three of its numbers: Brier, log loss, accuracy"
 test_scorecards = benchmarks(
-    Case(
-        "scorecard",
-        binary,
-        calibrant.scorecard,
-        (
-            Peer("scikit-learn", sklearn_three, needs="sklearn.metrics", differs=THREE),
-            yardstick("brier_score and equal-count ECE", brier_and_bins),
-        ),
-        answer=lambda card: (card.brier.value, card.log.value, card.hit_rate.value),
-    ),
-    Case(
-        "scorecard, 100 groups",
-        in_groups,
-        lambda y, p, keys: calibrant.scorecard(y, p, groups=keys),
-        (yardstick("scorecard without groups", lambda y, p, keys: calibrant.scorecard(y, p)),),
-        check=same_brier,
-    ),
-)
+    Case("scorecard", binary, calibrant.scorecard,
+         (Peer("scikit-learn", sklearn_three, needs="sklearn.metrics", differs=THREE),
+          yardstick("brier_score and equal-count ECE", brier_and_bins)),
+         answer=lambda card: (card.brier.value, card.log.value, card.hit_rate.value)),
+    Case("scorecard, 100 groups", in_groups,
+         lambda y, p, keys: calibrant.scorecard(y, p, groups=keys),
+         (yardstick("scorecard without groups", lambda y, p, keys: calibrant.scorecard(y, p)),),
+         check=same_brier),
+)  # fmt: skip

@@ -36,46 +36,25 @@ def sklearn_corp(y, p):
 
 
 test_scores = benchmarks(
-    Case(
-        "brier_score",
-        binary,
-        calibrant.brier_score,
-        (sklearn_brier, Peer("NumPy", lambda y, p: np.mean((p - y) ** 2))),
-    ),
-    Case(
-        "log_score",
-        binary,
-        calibrant.log_score,
-        (sklearn_log, Peer("NumPy", lambda y, p: -np.mean(np.log(np.where(y == 1, p, 1 - p))))),
-    ),
-    Case(
-        "brier_score, weights",
-        weighted,
-        lambda y, p, w: calibrant.brier_score(y, p, sample_weight=w),
-        (
-            peer("scikit-learn", "sklearn.metrics.brier_score_loss", keyword="sample_weight"),
-            Peer("NumPy", lambda y, p, w: np.average((p - y) ** 2, weights=w)),
-        ),
-        why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
-        "the weights of each class",
-    ),
-    Case(
-        "brier_score, 10 classes", ten_classes, calibrant.brier_score, (sklearn_brier,), most=10**6
-    ),
+    Case("brier_score", binary, calibrant.brier_score,
+         (sklearn_brier, Peer("NumPy", lambda y, p: np.mean((p - y) ** 2)))),
+    Case("log_score", binary, calibrant.log_score,
+         (sklearn_log, Peer("NumPy", lambda y, p: -np.mean(np.log(np.where(y == 1, p, 1 - p)))))),
+    Case("brier_score, weights", weighted,
+         lambda y, p, w: calibrant.brier_score(y, p, sample_weight=w),
+         (peer("scikit-learn", "sklearn.metrics.brier_score_loss", keyword="sample_weight"),
+          Peer("NumPy", lambda y, p, w: np.average((p - y) ** 2, weights=w))),
+         why="a weight times a term, itself two doubles, is summed with all its bits, and so are "
+             "the weights of each class"),
+    Case("brier_score, 10 classes", ten_classes, calibrant.brier_score, (sklearn_brier,),
+         most=10**6),
     Case("log_score, 10 classes", ten_classes, calibrant.log_score, (sklearn_log,), most=10**6),
-    Case(
-        "brier_decomposition, Murphy",
-        binary,
-        calibrant.brier_decomposition,
-        (Peer("NumPy", numpy_murphy, rtol=0, atol=1e-9),),
-        answer=lambda parts: (parts.reliability, parts.resolution, parts.uncertainty),
-        why="the parts are quotients of exact sums, some for each bin",
-    ),
-    Case(
-        "brier_decomposition, CORP",
-        binary,
-        lambda y, p: calibrant.brier_decomposition(y, p, method="corp"),
-        (Peer("scikit-learn", sklearn_corp, needs="sklearn.isotonic", rtol=0, atol=1e-9),),
-        answer=lambda parts: (parts.miscalibration, parts.discrimination, parts.uncertainty),
-    ),
-)
+    Case("brier_decomposition, Murphy", binary, calibrant.brier_decomposition,
+         (Peer("NumPy", numpy_murphy, rtol=0, atol=1e-9),),
+         answer=lambda parts: (parts.reliability, parts.resolution, parts.uncertainty),
+         why="the parts are quotients of exact sums, some for each bin"),
+    Case("brier_decomposition, CORP", binary,
+         lambda y, p: calibrant.brier_decomposition(y, p, method="corp"),
+         (Peer("scikit-learn", sklearn_corp, needs="sklearn.isotonic", rtol=0, atol=1e-9),),
+         answer=lambda parts: (parts.miscalibration, parts.discrimination, parts.uncertainty)),
+)  # fmt: skip

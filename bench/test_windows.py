@@ -32,11 +32,6 @@ def all_windows(data, windows):
 
 
 test_windows = benchmarks(
-    Case(
-        "Windowed(Scores), sliding, shuffled",
-        stamped,
-        sliding,
-        (yardstick("Scores without windows", one_accumulator),),
-        check=all_windows,
-    )
-)
+    Case("Windowed(Scores), sliding, shuffled", stamped, sliding,
+         (yardstick("Scores without windows", one_accumulator),), check=all_windows),
+)  # fmt: skip
