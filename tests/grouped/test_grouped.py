@@ -13,7 +13,6 @@ from hypothesis import given, settings, strategies as st
 
 import calibrant
 from calibrant import _core, distributed, streaming
-from calibrant.grouped import _accumulators as accumulators
 from calibrant.streaming import Grouped, Scores
 from strategies import nasty_table, tables
 
@@ -407,19 +406,6 @@ def test_omitted_rows_are_counted_however_they_come(factory):
         assert (other.n, other.n_omitted) == (2, 4)
         assert other.merge(total).n_omitted == 8
     assert total.merge(total).n_omitted == 8
-
-
-def test_a_small_batch_asks_nothing_of_all_groups(monkeypatch):
-    """Else many small batches into many groups would take as long as there are groups."""
-    total = Grouped(Scores)
-    total.update(*nasty_table(100), groups=np.arange(100))
-    asked, omitted = [], accumulators.CoreParts.omitted
-    monkeypatch.setattr(
-        accumulators.CoreParts, "omitted", lambda self: asked.append(len(self)) or omitted(self)
-    )
-    total.update(*nasty_table(2), groups=[3, 4])
-    assert total.n_omitted == 0
-    assert asked == [2]
 
 
 @each_factory

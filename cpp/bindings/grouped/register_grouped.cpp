@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "bindings/grouped/grouped_any.hpp"
+#include "bindings/grouped/grouped_accumulators.hpp"
 #include "bindings/register.hpp"
 #include "bindings/runtime/critical_section.hpp"
 #include "bindings/state/register_accumulator.hpp"
@@ -208,27 +208,41 @@ void register_grouped(py::module_& m) {
         .def("next", &ArraysTogether::next);
     m.def("seal_grouped", &seal_pieces, "pieces"_a);
     m.def("open_grouped", &open_pieces, "state"_a);
-    m.def("grouped_parts", &grouped_parts, "parameters"_a);
-    LockedClass<AnyParts>(m, "GroupedParts", "Accumulators of many groups.")
-        .def("update", &AnyParts::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
-             "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "rows_before"_a)
-        .def("update_runs", &AnyParts::update_runs, "first"_a, "starts"_a.noconvert(),
+    using Grouped = GroupedAccumulators;
+    LockedClass<Grouped>(m, "GroupedAccumulators", "Accumulators by key.")
+        .def(py::init(&grouped_accumulators), "empty"_a)
+        .def_property_readonly("empty", &Grouped::empty)
+        .def("begin", &Grouped::begin, "keys"_a, "kind"_a)
+        .def("update", &Grouped::update, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+             "omit_missing"_a, "groups"_a.noconvert(), "rows_before"_a)
+        .def("update_runs", &Grouped::update_runs, "first"_a, "starts"_a.noconvert(),
              "seen"_a.noconvert(), "arguments"_a)
-        .def("update_rows", &AnyParts::update_rows, "groups"_a.noconvert(), "n_groups"_a,
-             "arguments"_a)
-        .def_property_readonly("takes", &AnyParts::takes)
-        .def_property_readonly("totals", &AnyParts::totals)
-        .def("set_totals", &AnyParts::set_totals, "totals"_a)
-        .def("grow_to", &AnyParts::grow_to, "n_groups"_a)
-        .def("merge", &AnyParts::merge, "other"_a, "places"_a, "totals"_a)
-        .def("append", &AnyParts::append, "group"_a)
-        .def("empty", &AnyParts::empty)
-        .def("copy", &AnyParts::copy)
-        .def("group", &AnyParts::group, "index"_a)
-        .def("means", &AnyParts::means, "score"_a)
-        .def("counts", &AnyParts::counts)
-        .def("omitted", &AnyParts::omitted)
-        .def("__len__", &AnyParts::size);
+        .def("update_rows", &Grouped::update_rows, "groups"_a.noconvert(), "arguments"_a)
+        .def_property_readonly("takes", &Grouped::takes)
+        .def("append", &Grouped::append, "state"_a)
+        .def("set_keys", &Grouped::set_keys, "keys"_a, "kind"_a, "without_key"_a)
+        .def("add", &Grouped::add, "batch"_a, "without_key"_a = 0, "note"_a = py::none())
+        .def("merge", &Grouped::merge, "other"_a)
+        .def("drop", &Grouped::drop, "numbers"_a, "note"_a)
+        .def("copy", &Grouped::copy)
+        .def_property_readonly("note", &Grouped::note)
+        .def("set_note", &Grouped::set_note, "note"_a)
+        .def_property_readonly("n", &Grouped::n)
+        .def_property_readonly("n_omitted", &Grouped::omitted)
+        .def_property_readonly("without_key", &Grouped::without_key)
+        .def_property_readonly("n_rows", &Grouped::rows)
+        .def_property_readonly("kind", &Grouped::kind)
+        .def(
+            "rows_of",
+            [](const Grouped& self, const py::list& keys) { return array_of(self.rows_of(keys)); },
+            "keys"_a)
+        .def("number", &Grouped::number, "key"_a)
+        .def("keys", &Grouped::keys)
+        .def("numbers", &Grouped::numbers)
+        .def("counts", &Grouped::counts)
+        .def("means", &Grouped::means, "score"_a)
+        .def("merged", &Grouped::merged, "numbers"_a)
+        .def("__len__", &Grouped::size);
 }
 
 }  // namespace calibrant::bindings

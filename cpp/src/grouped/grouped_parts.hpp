@@ -40,7 +40,8 @@ public:
 
     [[nodiscard]] const State& parameters() const { return parameters_; }
     [[nodiscard]] std::size_t size() const { return omitted_.size(); }
-    [[nodiscard]] State group(std::size_t index) const;
+    [[nodiscard]] State group(std::size_t index) const { return merged({index}); }
+    [[nodiscard]] State merged(const std::vector<std::size_t>& groups) const;
     [[nodiscard]] std::vector<std::uint64_t> counts() const;
     [[nodiscard]] std::vector<std::uint64_t> omitted() const;
     // Its cells, if the group holds nothing else; else null.
@@ -53,6 +54,8 @@ public:
     // std::invalid_argument if the groups do not fit, Interrupted if the poll says stop.
     void merge(const GroupedParts& other, const std::vector<std::size_t>& places, Poll poll);
     void append(const State& group);  // as the last one; throws if it does not fit
+    // Removes all groups but these, which rise.
+    void keep(const std::vector<std::size_t>& groups);
 
     // For those who add rows. All groups have so many columns of y_proba, where that matters; 0
     // says nothing. Cells are made once they are needed.
@@ -174,20 +177,45 @@ const CellWords* GroupedParts<State>::only_cells(std::size_t group) const {
 }
 
 template <class State>
-State GroupedParts<State>::group(std::size_t index) const {
-    const State* const part = overflow(index);
-    State state = part != nullptr ? *part : parameters_;
-    if constexpr (Layout::exists) {
-        if (rows_in_cells(index) != 0 || omitted_[index] != 0) {
+State GroupedParts<State>::merged(const std::vector<std::size_t>& groups) const {
+    State sum = parameters_;
+    for (const std::size_t i : groups) {
+        if (const State* const part = overflow(i)) {
+            if (i == groups.front()) {
+                sum = *part;
+            } else {
+                sum.merge(*part);
+            }
+        }
+        if constexpr (Layout::exists) {
+            if (rows_in_cells(i) == 0 && omitted_[i] == 0) continue;
             State held = parameters_;
-            Layout::add_to(held, columns_, cells_of(index), omitted_[index]);
-            state.merge(held);
+            Layout::add_to(held, columns_, cells_of(i), omitted_[i]);
+            sum.merge(held);
+        }
+        if constexpr (buffers_rows<State>) {
+            if (has_buffered(i)) buffered_[i].add_to(sum);
         }
     }
-    if constexpr (buffers_rows<State>) {
-        if (has_buffered(index)) buffered_[index].add_to(state);
+    return sum;
+}
+
+template <class State>
+void GroupedParts<State>::keep(const std::vector<std::size_t>& groups) {
+    GroupedParts kept(parameters_);
+    kept.columns_ = columns_;
+    kept.per_group_ = per_group_;
+    kept.grow_to(groups.size());
+    kept.overflow_.resize(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {  // none of it fails
+        const std::size_t group = groups[i];
+        std::copy_n(cells_.data() + group * per_group_, per_group_,
+                    kept.cells_.data() + i * per_group_);
+        kept.omitted_[i] = omitted_[group];
+        if (group < overflow_.size()) kept.overflow_[i] = std::move(overflow_[group]);
+        if (has_buffered(group)) kept.buffered_[i] = std::move(buffered_[group]);
     }
-    return state;
+    *this = std::move(kept);
 }
 
 template <class State>

@@ -5,16 +5,21 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from calibrant import _core
 from calibrant._accumulator.base import Accumulator
 from calibrant._input.group_keys import coded_keys
 from calibrant._input.validation import check_nan_policy, checked_count, checked_flag
 from calibrant._runtime.public_module import public_in
-from calibrant.grouped._state import GroupedState
+from calibrant.grouped._fill import batch_of
+from calibrant.grouped._state import groups_from_bytes, groups_to_bytes
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["Grouped"]
 
@@ -23,7 +28,7 @@ Metric = str | Callable[[Any], float]
 
 
 @public_in("calibrant.streaming")
-class Grouped(Accumulator[GroupedState]):
+class Grouped(Accumulator[Any]):
     """One accumulator for each key: of customers, shops, models, days.
 
     Keys are integers, strings or booleans, all of one kind. What a group holds is, to the last
@@ -49,7 +54,8 @@ class Grouped(Accumulator[GroupedState]):
     """
 
     __slots__ = ()
-    _State = GroupedState
+    _State = _core.GroupedAccumulators
+    _state: _core.GroupedAccumulators
 
     def __init__(self, factory: Callable[[], Accumulator[Any]]) -> None:
         if not callable(factory):
@@ -59,7 +65,7 @@ class Grouped(Accumulator[GroupedState]):
             raise TypeError(f"factory must make an accumulator to be grouped, made {empty!r}")
         if empty.n:
             raise ValueError(f"factory must make an empty accumulator, made {empty!r}")
-        self._state = GroupedState(empty.copy())
+        self._state = _core.GroupedAccumulators(empty.copy())
 
     def update(self, *rows: Any, groups: Any, **named: Any) -> None:
         """Add a batch of rows, each to the accumulator of its key.
@@ -78,10 +84,8 @@ class Grouped(Accumulator[GroupedState]):
         arguments = inspect.signature(self._empty.update).bind(*rows, **named).arguments
         omit = check_nan_policy(arguments.get("nan_policy", "raise"))
         codes, keys = coded_keys(groups, omit=omit)
-        state = self._state
-        batch = state.batch(arguments, codes, keys)
-        without_key = int(np.count_nonzero(codes < 0)) if omit else 0
-        state.add(keys, batch, without_key)
+        batch = batch_of(self._state, arguments, codes, keys, self._state.n_rows)
+        self._state.add(batch, int(np.count_nonzero(codes < 0)) if omit else 0)
 
     @property
     def _empty(self) -> Any:
@@ -95,7 +99,7 @@ class Grouped(Accumulator[GroupedState]):
     @property
     def n_groups(self) -> int:
         """The number of keys so far."""
-        return self._state.n_groups
+        return len(self._state)
 
     @property
     def n_omitted(self) -> int:
@@ -104,39 +108,38 @@ class Grouped(Accumulator[GroupedState]):
 
     def keys(self) -> list[Any]:
         """Return the keys so far, in ascending order."""
-        return self._state.sorted_keys()
+        return self._state.keys()
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys())
 
     def __contains__(self, key: object) -> bool:
-        with self._state.lock:
-            return self._number(key) is not None
+        return self._number(key) is not None
 
     def __getitem__(self, key: Any) -> Any:
         """Return a copy of the accumulator of a key; KeyError if it has had no row."""
-        with self._state.lock:
-            number = self._number(key)
-            if number is None:
-                raise KeyError(key)
-            return self._state.parts.part(number)
+        number = self._number(key)
+        if number is None:
+            raise KeyError(key)
+        return self._part(number)
 
     def _number(self, key: object) -> int | None:
-        """Return the number of a key, if it has had rows; under the lock."""
-        if isinstance(key, np.generic):
-            key = key.item()
-        number = self._state.numbers().get(key)
-        if number is None or type(self._state.keys[number]) is not type(key):  # True is no 1
-            return None
-        return number
+        return self._state.number(key.item() if isinstance(key, np.generic) else key)
+
+    def _part(self, number: int) -> Any:
+        return self._empty._from_state(self._state.merged([number]))
+
+    def _parts(self) -> list[tuple[Any, Any]]:
+        """Return the keys and the accumulators; of a copy, so that all are of one moment."""
+        numbers = self._state.numbers()
+        return [(key, self._part(i)) for key, i in zip(self.keys(), numbers, strict=True)]
 
     def result(self) -> dict[Any, Any]:
         """Return the result of each group, by key in ascending order.
 
         It is None where there is none: of a group without rows that count, or without weight.
         """
-        state = self._state.copy()  # all of one moment
-        return {state.keys[i]: _result_of(state.parts.part(i)) for i in state.order()}
+        return {key: _result_of(part) for key, part in self.copy()._parts()}
 
     def metric(self, metric: Metric) -> NDArray[np.float64]:
         """Return a number of each group, in the order of `keys`; NaN where there is none.
@@ -156,7 +159,15 @@ class Grouped(Accumulator[GroupedState]):
         >>> groups.metric("brier")
         array([0.25  , 0.0625])
         """
-        return _metric_of(self._state, metric)
+        if not isinstance(metric, str) and not callable(metric):
+            raise TypeError(f"metric must be a name, or callable, got {metric!r}")
+        if isinstance(metric, str):
+            self._empty._check_metric(metric)
+            found = self._state.means(metric)
+            if found is not None:
+                return found
+        parts = self.copy()._parts()  # a metric may take its time, and be anybody's code
+        return np.array([_number_of(part, metric) for _, part in parts], np.float64)
 
     def worst(
         self, k: int, metric: Metric = "brier", *, largest: bool = True, min_rows: int = 1
@@ -184,9 +195,8 @@ class Grouped(Accumulator[GroupedState]):
             checked_count(min_rows, "min_rows", least=0),
             checked_flag(largest, "largest"),
         )
-        state = self._state.copy()  # all of one moment
-        values, keys = _metric_of(state, metric), state.sorted_keys()
-        rows = state.in_order(state.parts.counts())
+        still = self.copy()  # all of one moment
+        values, keys, rows = still.metric(metric), still.keys(), still._state.counts()
         kept = np.flatnonzero(~np.isnan(values) & (rows >= min_rows))
         ranked = -values[kept] if largest else values[kept]
         chosen = kept[np.argsort(ranked, kind="stable")[:k]]
@@ -194,32 +204,33 @@ class Grouped(Accumulator[GroupedState]):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what it holds, ready for JSON; the result has the view of each group by key."""
-        state = self._state.copy()  # all of one moment
-        views = {str(state.keys[i]): state.parts.part(i).to_dict() for i in state.order()}
+        still = self.copy()  # all of one moment
         return {
             "kind": type(self).__name__,
-            "n": state.n,
-            "n_omitted": state.n_omitted,
+            "n": still.n,
+            "n_omitted": still.n_omitted,
             "parameters": {"of": type(self._empty).__name__, **self._empty.to_dict()["parameters"]},
-            "result": views or None,
+            "result": {str(key): part.to_dict() for key, part in still._parts()} or None,
         }
+
+    def to_bytes(self) -> bytes:
+        """Return the state as bytes, for a file or another machine; equal ones give equal bytes."""
+        return groups_to_bytes(self._state)
+
+    @classmethod
+    def from_bytes(cls, state: Buffer) -> Self:
+        """Return the groups whose `to_bytes` gave these bytes; ValueError if they are damaged."""
+        return cls._from_state(groups_from_bytes(state))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Accumulator) or not self._is_like(other):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # it changes with every update
 
     def _parameters(self) -> dict[str, object]:
         return {"n_groups": self.n_groups, "of": self._empty}
-
-
-def _metric_of(state: GroupedState, metric: Metric) -> NDArray[np.float64]:
-    if not isinstance(metric, str) and not callable(metric):
-        raise TypeError(f"metric must be a name, or callable, got {metric!r}")
-    if isinstance(metric, str):
-        state.empty._check_metric(metric)
-    with state.lock:
-        values = state.parts.values(metric) if isinstance(metric, str) else None
-        if values is not None:
-            return state.in_order(values)
-    state = state.copy()  # a metric may take its time, and be anybody's code
-    found = [_number_of(state.parts.part(i), metric) for i in range(state.n_groups)]
-    return state.in_order(np.array(found, np.float64))
 
 
 def _result_of(part: Any) -> Any:

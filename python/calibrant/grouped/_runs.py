@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,13 +31,6 @@ class Run:
     @property
     def arguments(self) -> dict[str, Any]:
         return self.settings | self.columns
-
-    def of_each(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield each of the groups that has rows, and the arguments with its rows."""
-        for group, (begin, end) in enumerate(itertools.pairwise(self.starts.tolist()), self.first):
-            if begin < end:
-                cut = {name: _cut(column, begin, end) for name, column in self.columns.items()}
-                yield group, self.settings | cut
 
 
 def runs(rows: dict[str, Any], codes: NDArray[np.int32], n: int) -> Iterator[Run]:
@@ -70,11 +62,11 @@ class GroupsOfRows:
 
     n = 0
 
-    def __init__(self, core: _core.GroupedParts, codes: NDArray[np.int32], n: int) -> None:
-        self._core, self._codes, self._n_groups = core, codes, n
+    def __init__(self, groups: _core.GroupedAccumulators, codes: NDArray[np.int32]) -> None:
+        self._groups, self._codes = groups, codes
 
     def update(self, *arguments: Any) -> None:
-        self._core.update_rows(self._codes, self._n_groups, arguments)
+        self._groups.update_rows(self._codes, arguments)
 
 
 class GroupsOfRuns:
@@ -84,7 +76,7 @@ class GroupsOfRuns:
 
     def __init__(
         self,
-        core: _core.GroupedParts,
+        core: _core.GroupedAccumulators,
         first: int,
         starts: NDArray[np.int64],
         seen: NDArray[np.uint64],
@@ -144,9 +136,3 @@ def _taken(column: Any, order: NDArray[np.int64]) -> Any:
     if not isinstance(column, np.ndarray):
         return column.take(order)
     return column.take(order, axis=0)
-
-
-def _cut(value: Any, begin: int, end: int) -> Any:
-    if isinstance(value, tuple):
-        return tuple(_cut(side, begin, end) for side in value)
-    return value[begin:end]

@@ -24,6 +24,8 @@ _COARSE = ("Y", "M", "W", "D", "h", "m", "s", "ms")
 _FARTHEST = 2**61
 #: Farther panes have no exact number in double precision.
 _MOST_PANES = 2**53
+#: Rows at a time, which fit into a cache.
+_BLOCK = 2**15
 
 
 @dataclass(frozen=True)
@@ -98,27 +100,34 @@ class Grid:
         whole_or_not = _of_numbers(stamps)
         return whole_or_not.astype(np.float64) if isinstance(self.step, float) else whole_or_not
 
-    def pane(self, stamps: Any) -> NDArray[np.int64]:
+    def pane(self, stamps: NDArray[Any]) -> NDArray[np.int64]:
         """Return the pane of each number."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            panes = _floor_divided(np.asarray(stamps) - self.origin, self.step)
-        if panes.size and not (panes.min() > -_MOST_PANES and panes.max() < _MOST_PANES):
-            row = np.flatnonzero(~(np.abs(np.ravel(panes)) < _MOST_PANES))[0]
-            raise ValueError(
-                f"timestamps must be less than 2**53 steps of {self.step} away from the origin, "
-                f"found {np.ravel(stamps)[row]} at row {row}"
-            )
-        whole: NDArray[np.int64] = panes.astype(np.int64)
-        return whole
+        panes = np.empty(stamps.size, np.int64)
+        for first in range(0, stamps.size, _BLOCK):
+            block = stamps[first : first + _BLOCK]
+            with np.errstate(over="ignore", invalid="ignore"):
+                found = _floor_divided(block - self.origin if self.origin else block, self.step)
+            if not (found.min() > -_MOST_PANES and found.max() < _MOST_PANES):
+                row = np.flatnonzero(~(np.abs(found) < _MOST_PANES))[0]
+                raise ValueError(
+                    f"timestamps must be less than 2**53 steps of {self.step} away from the "
+                    f"origin, found {block[row]} at row {first + row}"
+                )
+            panes[first : first + _BLOCK] = found
+        return panes
 
-    def late_rows(self, stamps: NDArray[Any], latest: Any) -> NDArray[np.intp]:
+    def late_rows(
+        self, stamps: NDArray[Any], panes: NDArray[np.int64], latest: Any
+    ) -> NDArray[np.intp]:
         """Return the rows whose pane was closed by a row before, or by the latest one so far."""
         if latest is None:
             latest = stamps[0]
-        if stamps[0] >= latest and (stamps[1:] >= stamps[:-1]).all():
-            return np.empty(0, np.intp)
+        may_be = np.flatnonzero(panes < self.horizon(max(latest, stamps.max())))
+        if not may_be.size:
+            return may_be
         before = np.concatenate([np.array([latest]), stamps[:-1]])
-        return np.flatnonzero(self.pane(stamps) < self.horizon(np.maximum.accumulate(before)))
+        reached = np.maximum.accumulate(before)[may_be]
+        return may_be[panes[may_be] < self.horizon(reached)]
 
     def latest(self, stamps: NDArray[Any]) -> int | float:
         """Return the greatest; the same whether its batch had fractions, too, or not."""
@@ -204,7 +213,7 @@ def _dates_of_objects(stamps: NDArray[Any]) -> NDArray[Any]:
 
 def _of_numbers(stamps: NDArray[Any]) -> NDArray[Any]:
     if stamps.dtype.kind == "f":
-        as_numbers = stamps.astype(np.float64)
+        as_numbers = stamps.astype(np.float64, copy=False)
         wrong = np.flatnonzero(~np.isfinite(as_numbers))
     elif stamps.dtype.kind in "iu":
         with warnings.catch_warnings():

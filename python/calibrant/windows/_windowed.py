@@ -5,19 +5,20 @@ from __future__ import annotations
 import inspect
 import itertools
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from calibrant import _core
 from calibrant._accumulator.composite import Composite
-from calibrant._input.batch_rows import cut_rows, n_rows, named_arguments, runs, signature_of
+from calibrant._input.batch_rows import n_rows, named_arguments, signature_of
+from calibrant._input.group_keys import coded_keys
 from calibrant._input.validation import checked_choice, checked_count
 from calibrant._result import json_ready
 from calibrant._runtime.public_module import public_in
+from calibrant.grouped._fill import batch_of
 from calibrant.windows._grid import Grid
-from calibrant.windows._panes import KeptPanes, Panes
 from calibrant.windows._window import Window, empty_of, public_class
 
 __all__ = ["Windowed"]
@@ -26,12 +27,23 @@ __all__ = ["Windowed"]
 _MOST_WINDOWS = 2**20
 
 
+class Past(NamedTuple):
+    """What is known besides the panes; it changes in one step with them."""
+
+    #: The accumulator of the rows whose panes are not kept; replaced, never changed.
+    older: Any
+    #: The greatest timestamp so far; by rows, the number of rows so far.
+    latest: int | float | None = None
+    n_late: int = 0
+
+
 @public_in("calibrant.streaming")
 class Windowed(Composite):
     """An accumulator for each window of a stream, by time or by row count.
 
-    Windows are made of *panes*, one accumulator each, `rows` rows or `every` long. A row updates
-    one pane; a sliding window is the exact merge of its panes when it is asked for.
+    Windows are made of *panes*, `rows` rows or `every` long. Panes are groups, as those of
+    `Grouped`, whose keys are their numbers. A row updates one pane; a sliding window is the exact
+    merge of its panes when it is asked for.
 
     Parameters
     ----------
@@ -68,7 +80,9 @@ class Windowed(Composite):
     3
     """
 
-    __slots__ = ("__weakref__", "_by_rows", "_empty", "_grid", "_keep", "_kept", "_late", "_lock")
+    __slots__ = (
+        "__weakref__", "_by_rows", "_grid", "_keep", "_late", "_lock", "_panes",
+    )  # fmt: skip
 
     MAGIC = b"CLWN"
     _WHAT = "windows"
@@ -99,14 +113,19 @@ class Windowed(Composite):
         self._begin(empty_of(factory), grid, by_rows=by_rows, late=late, keep=keep)
 
     def _begin(self, empty: Any, grid: Grid, *, by_rows: bool, late: str, keep: int | None) -> None:
-        self._empty, self._grid, self._by_rows = empty, grid, by_rows
-        self._late, self._keep = late, keep
-        self._kept = KeptPanes(Panes({}, empty.copy()))
+        self._grid, self._by_rows, self._late, self._keep = grid, by_rows, late, keep
+        self._panes = _core.GroupedAccumulators(empty)
+        self._panes.set_note(Past(empty.copy()))
         self._lock = _core.UseLock()
 
     @property
-    def _panes(self) -> dict[int, Any]:
-        return self._kept.now.panes
+    def _empty(self) -> Any:
+        return self._panes.empty
+
+    @property
+    def _past(self) -> Past:
+        found: Past = self._panes.note
+        return found
 
     # Rows
 
@@ -129,9 +148,9 @@ class Windowed(Composite):
             raise TypeError("timestamps are for windows by time; these count rows")
         with self._lock:
             if self._by_rows:
-                self._kept.change(lambda: self._add_by_rows(arguments, n))
+                self._add_by_rows(arguments, n)
             else:
-                self._kept.change(lambda: self._add_by_time(arguments, n, timestamps))
+                self._add_by_time(arguments, n, timestamps)
 
     def _asked(self) -> dict[str, inspect.Parameter]:
         """Return the parameters of `_take`, by name: the times, and what the accumulators ask."""
@@ -144,9 +163,7 @@ class Windowed(Composite):
         """Add rows of a table by time; they are in no order of arrival, so that none is late."""
         arguments, n = self._checked((), named)
         with self._lock:
-            self._kept.change(
-                lambda: self._add_by_time(arguments, n, timestamps, may_be_late=False)
-            )
+            self._add_by_time(arguments, n, timestamps, may_be_late=False)
 
     def _checked(self, rows: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any], int]:
         """Return the arguments of the accumulators by name, and how many rows they have."""
@@ -158,7 +175,7 @@ class Windowed(Composite):
         return arguments, n
 
     def _add_by_rows(self, arguments: dict[str, Any], n: int) -> None:
-        first = int(self._kept.now.latest or 0)
+        first = int(self._past.latest or 0)
         panes = self._grid.pane(np.arange(first, first + n))
         self._add(arguments, panes, np.arange(0), first + n)
 
@@ -174,8 +191,8 @@ class Windowed(Composite):
             self._empty.copy().update(**arguments)
             return
         panes = self._grid.pane(stamps)
-        latest = self._kept.now.latest
-        late = self._grid.late_rows(stamps, latest) if may_be_late else np.arange(0)
+        latest = self._past.latest
+        late = self._grid.late_rows(stamps, panes, latest) if may_be_late else np.arange(0)
         if late.size and self._late == "raise":
             raise ValueError(
                 f"timestamps has a late row: {np.asarray(timestamps)[late[0]]} at row {late[0]}, "
@@ -188,53 +205,51 @@ class Windowed(Composite):
         self, arguments: dict[str, Any], panes: NDArray[np.int64], late: NDArray[Any], latest: Any
     ) -> None:
         """Add rows to their panes, all or none."""
-        on_time = arguments
-        if late.size:
-            others = np.delete(np.arange(panes.size), late)
-            on_time, panes = cut_rows(arguments, others), panes[others]
-        parts, kept = runs(panes), self._kept.now
-        after = kept._replace(n_late=kept.n_late + int(late.size))
-        if panes.size or late.size:
-            after = after._replace(latest=latest)
-        in_place = kept.panes.get(parts[0][0]) if len(parts) == 1 and not late.size else None
-        try:
-            if in_place is not None:
-                self._kept.update(in_place, arguments, self._let_go(after))
-            else:
-                changed = self._changed(on_time, parts)
-                after = after._replace(panes={**kept.panes, **changed})
-                self._kept.replace(self._let_go(after))
-        except (TypeError, ValueError):
-            self._empty.copy().update(**arguments)  # names the row in the batch, not the part
-            raise
+        codes, keys = coded_keys(panes, omit=False)
+        codes[late] = -1
+        batch = batch_of(self._panes, arguments, codes, keys)
+        self._check_shape(batch, keys)
+        past = self._past
+        if panes.size:
+            past = past._replace(latest=latest, n_late=past.n_late + int(late.size))
+        self._panes.add(batch, note=past)
+        self._evict()
 
-    def _changed(self, arguments: dict[str, Any], parts: list[tuple[int, Any]]) -> dict[int, Any]:
-        """Return the panes of these rows as they would be."""
-        kept = self._kept.now
-        known = next((pane for pane in kept.panes.values() if pane.n), kept.older)
-        changed = {}
-        for key, rows in parts:
-            pane = kept.panes.get(key, self._empty).copy()
-            pane.update(**(arguments if len(parts) == 1 else cut_rows(arguments, rows)))
-            if key not in kept.panes:
-                pane.copy().merge(known)  # of the same shape, or it could not be merged later
-            changed[key] = pane
-        if not parts:
-            self._empty.copy().update(**arguments)
-        return changed
+    def _check_shape(self, batch: _core.GroupedAccumulators, keys: list[int]) -> None:
+        """Raise ValueError if new panes could not be merged with those that there are."""
+        known = self._panes
+        new = [key for key in keys if known.number(key) is None]
+        with_rows = [key for key, n in zip(new, batch.rows_of(new), strict=True) if n]
+        if not with_rows:
+            return
+        filled = np.flatnonzero(known.counts())
+        older: Any = self._past.older._state
+        one = known.merged([known.numbers()[filled[-1]]]) if filled.size else older
+        first: Any = batch.number(with_rows[0])
+        batch.merged([first]).merge(one)
 
-    def _let_go(self, panes: Panes) -> Panes:
-        """Return the same with what no window needs any more among the older rows.
+    def _evict(self) -> None:
+        """Move the rows of panes that no window needs any more to the older ones."""
+        past = self._past
+        if self._keep is None or past.latest is None:
+            return
+        first = self._horizon() - self._keep - self._grid.panes + 1
+        gone = self._between(-(2**63), first - 1)
+        if gone:
+            older = past.older.copy()
+            older._state.merge(self._panes.merged(gone))
+            self._panes.drop(gone, past._replace(older=older))
 
-        A pane that gets rows on time is open, and so one that is kept.
-        """
-        if self._keep is None or panes.latest is None:
-            return panes
-        return panes.from_pane(self._horizon(panes) - self._keep - self._grid.panes + 1)
+    def _between(self, first: int, last: int) -> list[int]:
+        """Return the places of the panes from the first to the last, in order."""
+        if last - first < len(self._panes):
+            places = map(self._panes.number, range(first, last + 1))
+            return [place for place in places if place is not None]
+        panes = zip(self._panes.keys(), self._panes.numbers(), strict=True)
+        return [place for key, place in panes if first <= key <= last]
 
-    def _horizon(self, panes: Panes) -> int:
-        assert panes.latest is not None
-        return int(self._grid.horizon(np.asarray(panes.latest)))
+    def _horizon(self) -> int:
+        return int(self._grid.horizon(np.asarray(self._past.latest)))
 
     def merge(self, other: Self) -> Self:
         """Add the windows of another stream, pane by pane; for windows by time only.
@@ -260,21 +275,17 @@ class Windowed(Composite):
         if theirs._settings() != self._settings() or theirs._empty != self._empty:
             raise ValueError(f"cannot merge {theirs!r} into {self!r}: parameters differ")
         with self._lock:
-            self._kept.change(lambda: self._add_panes(theirs._kept.now))
+            self._add_panes(theirs)
         return self
 
-    def _add_panes(self, theirs: Panes) -> None:
-        mine = self._kept.now
-        older, panes = mine.older.copy().merge(theirs.older), dict(mine.panes)
-        known = next((pane for pane in mine.panes.values() if pane.n), older)
-        for key, pane in theirs.panes.items():
-            if key not in panes:
-                pane.copy().merge(known)  # of the same shape, or it could not be merged later
-            panes[key] = panes.get(key, self._empty).copy().merge(pane)
-        times = [at for at in (mine.latest, theirs.latest) if at is not None]
-        n_late = mine.n_late + theirs.n_late
-        merged = Panes(panes, older, max(times, default=None), n_late)
-        self._kept.replace(self._let_go(merged))
+    def _add_panes(self, theirs: Self) -> None:
+        mine, other = self._past, theirs._past
+        self._check_shape(theirs._panes, theirs._panes.keys())
+        times = [at for at in (mine.latest, other.latest) if at is not None]
+        older = mine.older.copy().merge(other.older)
+        past = Past(older, max(times, default=None), mine.n_late + other.n_late)
+        self._panes.add(theirs._panes, note=past)
+        self._evict()
 
     # What the rows amount to
 
@@ -285,7 +296,7 @@ class Windowed(Composite):
         """
         with self._lock:
             ends = self._ends()
-            n, most = sum(map(len, ends)), max(_MOST_WINDOWS, 100 * len(self._kept.now.panes))
+            n, most = sum(map(len, ends)), max(_MOST_WINDOWS, 100 * len(self._panes))
             if n > most:
                 raise ValueError(
                     f"there are {n} windows, most of them of the same rows; list at most {most}, "
@@ -315,21 +326,24 @@ class Windowed(Composite):
     def total(self) -> Any:
         """Return an accumulator of all rows, also those of windows that are not kept."""
         with self._lock:
-            kept = self._kept.now
-            return _merged(kept.older, kept, sorted(kept.panes))
+            total = self._past.older.copy()
+            total._state.merge(self._panes.merged(self._panes.numbers()))
+            return total
 
     def _ends(self) -> list[range]:
         """The last panes of all windows that are kept and have rows, as runs."""
-        kept = self._kept.now
-        if not kept.panes:
+        if not len(self._panes):
             return []
-        newest = max(kept.panes)
+        panes = self._panes.keys()
+        newest = panes[-1]
         first = self._grid.panes - 1 if self._by_rows else None  # no rows before the first one
         if self._keep is not None:
-            oldest = self._horizon(kept) - self._keep
+            oldest = self._horizon() - self._keep
             first = oldest if first is None else max(first, oldest)
         ends: list[range] = []
-        for key in sorted(key for key, pane in kept.panes.items() if pane.n):
+        for key, n in zip(panes, self._panes.counts().tolist(), strict=True):
+            if n == 0:
+                continue
             beyond = min(key + self._grid.panes, newest + 1)
             lasts = range(key if first is None else max(key, first), beyond)
             ends += [lasts] if lasts else []
@@ -337,32 +351,28 @@ class Windowed(Composite):
         return ends
 
     def _window(self, last: int) -> Window:
-        kept, first = self._kept.now, last - self._grid.panes + 1
-        keys = kept.between(first, last)
-        merged = _merged(self._empty, kept, keys)
+        first = last - self._grid.panes + 1
+        merged = self._empty._from_state(self._panes.merged(self._between(first, last)))
         start, end = self._grid.border(first), self._grid.border(last + 1)
-        return Window(start, end, merged.n, last < self._horizon(kept), merged)
+        return Window(start, end, merged.n, last < self._horizon(), merged)
 
     @property
     def n(self) -> int:
         """The number of rows so far, without late ones."""
         with self._lock:
-            kept = self._kept.now
-            return sum(int(part.n) for part in (kept.older, *kept.panes.values()))
+            return int(self._past.older.n) + self._panes.n
 
     @property
     def n_omitted(self) -> int:
         """The number of rows dropped because a value was missing."""
         with self._lock:
-            kept = self._kept.now
-            parts = (kept.older, *kept.panes.values())
-            return sum(getattr(part, "n_omitted", 0) for part in parts)
+            return getattr(self._past.older, "n_omitted", 0) + self._panes.n_omitted
 
     @property
     def n_late(self) -> int:
         """The number of rows left out because their window was closed."""
         with self._lock:
-            return self._kept.now.n_late
+            return self._past.n_late
 
     def __len__(self) -> int:
         return self.n
@@ -389,10 +399,13 @@ class Windowed(Composite):
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         with self._lock:
-            kept = self._kept.now
-            head = {**self._settings(), "latest": kept.latest, "n_late": kept.n_late}
-            states = {"empty": self._empty.to_bytes(), "older": kept.older.to_bytes()}
-            states |= {str(key): kept.panes[key].to_bytes() for key in sorted(kept.panes)}
+            self._evict()  # an interrupt may have come before it
+            past, panes = self._past, self._panes
+            head = {**self._settings(), "latest": past.latest, "n_late": past.n_late}
+            states = {"empty": self._empty.to_bytes(), "older": past.older.to_bytes()}
+            for key, place in zip(panes.keys(), panes.numbers(), strict=True):
+                pane = self._empty._from_state(panes.merged([place]))
+                states[str(key)] = pane.to_bytes()
             return head, states
 
     @classmethod
@@ -411,12 +424,13 @@ class Windowed(Composite):
             kind.from_bytes(states.pop("empty")), grid,
             by_rows=head["by_rows"], late=head["late"], keep=keep,
         )  # fmt: skip
-        older = kind.from_bytes(states.pop("older"))
-        panes = {int(key): kind.from_bytes(state) for key, state in states.items()}
-        kept = Panes(panes, older, latest, n_late)
-        if kept.panes:
-            made._horizon(kept)
-        made._kept = KeptPanes(kept)
+        made._panes.set_note(Past(kind.from_bytes(states.pop("older")), latest, n_late))
+        keys = sorted(map(int, states))
+        for key in keys:
+            made._panes.append(kind.from_bytes(states[str(key)])._state)
+        made._panes.set_keys(keys, "int" if keys else None, 0)
+        if keys:
+            made._horizon()
         return made
 
     def copy(self) -> Self:
@@ -426,9 +440,7 @@ class Windowed(Composite):
             made._begin(
                 self._empty, self._grid, by_rows=self._by_rows, late=self._late, keep=self._keep
             )
-            kept = self._kept.now
-            panes = {key: pane.copy() for key, pane in kept.panes.items()}
-            made._kept = KeptPanes(kept._replace(panes=panes, older=kept.older.copy()))
+            made._panes = self._panes.copy()
             return made
 
     def _shown(self) -> dict[str, Any]:
@@ -447,13 +459,6 @@ class Windowed(Composite):
         name = type(self._empty).__name__
         span = ", ".join(f"{key}={shown[key]!s}" for key in list(shown)[1:-2])
         return f"Windowed({name}, {span}, n={self.n}, n_late={self.n_late})"
-
-
-def _merged(first: Any, kept: Panes, keys: list[int]) -> Any:
-    merged = first.copy()
-    for key in keys:
-        merged.merge(kept.panes[key])
-    return merged
 
 
 def _is_count(value: object) -> bool:
