@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 __all__ = [
-    "ArraysResult", "Result", "counted", "for_json", "holm", "json_key", "json_ready", "plain",
-    "printable",
+    "ArraysResult", "Result", "counted", "for_json", "holm", "json_key", "json_ready",
+    "moment_text", "plain", "printable",
 ]  # fmt: skip
 
 
@@ -30,6 +30,19 @@ def printable(text: Any) -> str:
 def counted(n: int, what: str) -> str:
     """Return "1 row", or "2,000 rows"."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def moment_text(value: Any) -> str:
+    """Return a date without the zeros of its time of day, and a number as it is.
+
+    Examples
+    --------
+    >>> moment_text(np.datetime64("2024-05-01T00:00:00.000000")), moment_text(60)
+    ('2024-05-01', '60')
+    """
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    return str(value)
 
 
 def holm(pvalues: Sequence[float]) -> tuple[float, ...]:

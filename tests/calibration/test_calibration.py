@@ -463,6 +463,21 @@ def test_bad_input(change, message, strategy):
         calibrant.expected_calibration_error(**arguments)
 
 
+@pytest.mark.parametrize("norm", [2, 2.0, np.int8(2), np.float32(2), np.array(2)])
+def test_a_norm_of_any_number(norm):
+    y, p = [0, 1, 2, 1], [[0.5, 0.3, 0.2], [0.2, 0.5, 0.3], [0.1, 0.4, 0.5], [0.6, 0.2, 0.2]]
+    table = streaming.Reliability()
+    table.update([0, 1], [0.25, 0.5])
+    for error in (
+        lambda norm: calibrant.expected_calibration_error([0, 1], [0.25, 0.5], norm=norm),
+        lambda norm: calibrant.top_label_ece(y, p, norm=norm),
+        lambda norm: calibrant.top_label_ece(y, p, norm=norm, average="pooled"),
+        lambda norm: calibrant.classwise_ece(y, p, norm=norm),
+        lambda norm: table.expected_calibration_error(norm=norm),
+    ):
+        assert error(norm) == error(2)
+
+
 def test_results_are_ready_for_json():
     bins = calibrant.reliability_bins([0, 1], [0.1, 0.9], n_bins=3)
     plain = json.loads(json.dumps(bins.to_dict(), allow_nan=False))

@@ -22,6 +22,7 @@ import calibrant
 from calibrant import streaming
 from calibrant._accumulator.events import EventAccumulator
 from calibrant.commands import calibrant as program
+from calibrant.drift import drift_by_window
 from calibrant.evidence import Evidence
 
 N = 3_000
@@ -965,6 +966,73 @@ def test_crossed_bounds(folder):
     assert (folder / "t.state").exists()
 
 
+def test_windows_of_time(columns):
+    days = np.datetime64("2024-05-02") + np.arange(N) * np.timedelta64(60, "D") // N
+    p = np.where(days < np.datetime64("2024-06-13"), columns["score"], 0.5 * columns["score"])
+    rows = {"y": columns["clicked"], "p": p}
+    pq.write_table(pa.table({**rows, "day": days}), "t.parquet", row_group_size=700)
+    weekly = streaming.Windowed(streaming.Scorecard, every=np.timedelta64(14, "D"), keep=None)
+    weekly.update(rows["y"], p, timestamps=days)
+    first, *others = weekly.windows()
+    drift = drift_by_window(first, others)
+    done = run("score", "t.parquet", "--time", "day", "--every", "2w")
+    assert done.exit_code == 0
+    lines = done.stdout.partition(f"{len(others) + 1} windows by day\n")[2].splitlines()
+    for line, window in zip(lines[1:], [first, *others], strict=False):
+        card = window.result
+        assert line.split()[:2] == [str(window.start)[:10], f"{window.n:,}"]
+        assert f"{card.brier.value:.5f}" in line
+        assert line.endswith("changed") == (window in drift.drifted)
+    assert drift.drifted
+    assert lines[-1] == drift.verdict
+    content = json.loads(
+        run("score", "t.parquet", "--time", "day", "--every", "14d", "--json").stdout
+    )
+    assert len(content["windows"]) == len(others) + 1
+    assert content["drift"] == json.loads(json.dumps(drift.to_dict()))
+
+
+def test_windows_of_time_in_a_report(folder, columns):
+    pytest.importorskip("jinja2")
+    rows = {"y": columns["clicked"], "p": columns["score"], "hour": np.arange(N) // 100}
+    pq.write_table(pa.table(rows), "t.parquet")
+    assert run("report", "t.parquet", "--time", "hour", "--every", 4).exit_code == 0
+    page = (folder / "report.html").read_text()
+    assert "Over time, by hour" in page
+    assert "no drift seen" in page.lower()
+    report = json.loads(run("report", "t.parquet", "--time", "hour", "--every", 4, "--json").stdout)
+    section = next(section for section in report["sections"] if section["name"] == "time")
+    assert [int(row["from"]) for row in section["tables"]["windows"]] == [*range(0, N // 100, 4)]
+    assert section["figures"]["windows"]["start"] == [*range(4, N // 100, 4)]
+    alone = run("report", "t.parquet", "--time", "hour", "--every", 10**6, "--json")
+    sections = {section["name"]: section for section in json.loads(alone.stdout)["sections"]}
+    assert not sections["time"]["figures"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--time", "hour"], "--time and --every go together"),
+        (["--every", "7d"], "--time and --every go together"),
+        (["--time", "hour", "--every", "7x"], "7x is no length of time"),
+        (["--time", "hour", "--every", "7d"], "column 'hour' must be dates"),
+        (["--time", "hour", "--every", "0"], "every must be positive"),
+        (["--time", "hour", "--every", "0.001"], "at most 1,000 windows, found 19,000"),
+        (["--time", "no", "--every", "7d"], "no column 'no'"),
+        (["--time", "word", "--every", "7d"], "column 'word' must hold dates or numbers"),
+        (["--time", "hour", "--every", "4", "--no-prob", "--low", "low", "--high", "high",
+          "--interval-level", "0.5"], "--time compares probabilities"),
+    ],
+)  # fmt: skip
+def test_windows_that_make_no_sense(options, message):
+    rows = {"y": [0, 1] * 10, "p": [0.5] * 20, "hour": range(20), "word": ["a"] * 20}
+    rows |= {"low": [0.0] * 20, "high": [1.0] * 20}
+    pq.write_table(pa.table({name: list(column) for name, column in rows.items()}), "t.parquet")
+    done = run("score", "t.parquet", *options)
+    assert done.exit_code == 2
+    assert message in done.stderr
+
+
 def test_q_lim_and_confidence(columns):
     rows = columns["clicked"], np.where(columns["clicked"] == 1, 0.0, columns["score"])
     pq.write_table(pa.table({"y": rows[0], "p": rows[1]}), "t.parquet")
@@ -972,6 +1040,11 @@ def test_q_lim_and_confidence(columns):
     expected = Evidence.of({"y": rows[0], "p": rows[1]}, q_lim=0.01)
     assert done.stdout.startswith(f"{expected.result()!r}\n\n")
     assert "q_lim" in last_line(run("score", "t.parquet", "--q-lim", "0.7"))
+    pq.write_table(pa.table({"y": rows[0], "p": rows[1], "q": rows[1] / 2}), "two.parquet")
+    both = {"p": rows[1], "q": rows[1] / 2}
+    options = ("--prob", "p", "--prob", "q", "--q-lim", "0.01", "--confidence", "0.9")
+    compared = calibrant.compare(rows[0], both, q_lim=0.01, confidence_level=0.9)
+    assert run("compare", "two.parquet", *options).stdout == f"{compared!r}\n"
     pytest.importorskip("jinja2")
     for level in (0.5, 0.99):
         report = json.loads(run("report", "table.parquet", "--json", "--confidence", level).stdout)

@@ -502,6 +502,12 @@ def test_windows():
         assert one.pvalue == other.pvalue
         assert one.pvalue is None or other.adjusted_pvalue >= one.adjusted_pvalue
     assert len(json.loads(json.dumps(found.to_dict()))["windows"]) == 8
+    assert found.verdict == "drift: something changed in 2 of 8 windows"
+    right = drift_by_window(filled(Scorecard, *rows_of(4000, 4)), windows.windows()[:6])
+    assert right.verdict == "no drift seen: chance explains all changes"
+    few = Windowed(Scorecard, rows=2)
+    few.update(y[:4], p[:4])
+    assert drift_by_window(few.windows()[0], few).verdict.startswith("too few rows to tell")
     assert repr(found).startswith("Drift of 8 windows\n  0 to 500, 500 rows: no drift seen")
 
 

@@ -341,7 +341,7 @@ ROWS |= {
     "report.report": row({**EVENTS, "groups": KEYS}),
     "report.comparison": row({"y_true": Y, "probas": {"one": P, "two": P[::-1]}, "sample_weight": W}, probas=PROBAS),
     "report.comparison_report": row({"compared": calibrant.compare(Y, {"one": P, "two": P[::-1]}), "evidence": {}}, compared=A_RESULT, evidence=Kind(constants(3, None, "x")), source=ANYTHING),
-    "report.Report.of": row({"evidence": filled("evidence.Evidence")}, evidence=A_RESULT),
+    "report.Report.of": row({"evidence": filled("evidence.Evidence")}, evidence=A_RESULT, windows=Kind(constants(3, "windows", [], error=TypeError))),
     "report.Report.save": row({"path": "report.html"}, path=PATH.without("no such folder")),
     "plotting.style": row(theme=ANYTHING),
 }  # fmt: skip

@@ -346,8 +346,8 @@ def top_label_ece(
         )
     omit = check_nan_policy(nan_policy)
     edges, number, clustered = edges_or_number(n_bins, strategy)
-    _check_error(norm, debias)
-    code = 0 if norm == "max" else norm
+    found = _check_error(norm, debias)
+    code = 0 if found == "max" else found
     macro, weighted = _core.label_errors(
         codes, y_proba, sample_weight, omit, [edges], number, clustered, code, debias, None, 0
     )
@@ -404,9 +404,9 @@ def classwise_ece(
     else:
         omit = check_nan_policy(nan_policy)
         edges, number, clustered = edges_or_number(n_bins, strategy)
-        _check_error(norm, debias)
+        found = _check_error(norm, debias)
         codes = class_codes(y_true, y_proba, labels=labels, pos_label=None)
-        code = 0 if norm == "max" else norm
+        code = 0 if found == "max" else found
         errors = _core.classwise_errors(
             codes, y_proba, sample_weight, omit, edges, number, clustered, code, debias
         )

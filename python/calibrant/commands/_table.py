@@ -17,10 +17,11 @@ from calibrant._result import printable
 if TYPE_CHECKING:
     from calibrant.evidence import Evidence
     from calibrant.io import Scan
+    from calibrant.streaming import Windowed
 
 __all__ = [
-    "gathered", "level_option", "merged", "once", "progress_bar", "reject_reading_options",
-    "role_options", "scanned", "show_notes",
+    "bins_option", "gathered", "level_option", "merged", "once", "progress_bar", "q_lim_option",
+    "reject_reading_options", "role_options", "scanned", "show_notes",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -144,14 +145,18 @@ _DRAWS = (
     ),
 )  # fmt: skip
 
+bins_option = once(
+    "--bins", "n_bins", type=int, default=15, show_default=True, help="Bins of equal width."
+)
+q_lim_option = once(
+    "--q-lim", type=float, default=0.0, show_default=True,
+    help="Clip the probabilities of what happened to [Q, 1 - Q], for the log score and means.",
+)  # fmt: skip
 _SETTINGS = (
     once("--group", metavar="COLUMN", help="Compare the groups that this column names, too."),
-    once("--bins", "n_bins", type=int, default=15, show_default=True, help="Bins of equal width."),
-    once(
-        "--q-lim", type=float, default=0.0, show_default=True,
-        help="Clip the probabilities of what happened to [Q, 1 - Q], for the log score and means.",
-    ),
-)  # fmt: skip
+    bins_option,
+    q_lim_option,
+)
 
 
 def role_options(*, prob: bool = True) -> Callable[[F], F]:
@@ -243,8 +248,9 @@ OF_EVIDENCE = ("width_edges", "hsic_bandwidth", "multi_class")
 
 def gathered(
     files: Sequence[str], options: dict[str, Any], *, gather: Sequence[str], **settings: Any
-) -> Evidence:
-    """Read tables, or states that were saved, into one evidence."""
+) -> tuple[Evidence, Windowed | None]:
+    """Read tables, or states that were saved, into one evidence, and tables into windows, too."""
+    from calibrant.commands._windows import read_windows
     from calibrant.evidence import Evidence
 
     states = [name for name in files if _is_state(name)]
@@ -252,12 +258,31 @@ def gathered(
         if len(states) < len(files):
             raise click.UsageError("give tables or saved states, not both")
         reject_reading_options("a saved state has been read already")
-        return merged(states, Evidence.load)
+        return merged(states, Evidence.load), None
     widths = {name: options.pop(name, None) for name in OF_EVIDENCE}
+    every = options.pop("every", None)
+    if (every is None) != (options.get("timestamp") is None):
+        raise click.UsageError("--time and --every go together: --time day --every 7d")
     rows = scanned(files, options)
+    if every is not None:
+        _check_windows(rows)
     show_notes(rows.notes())
     with progress_bar(rows.n_rows) as progress:
-        return Evidence.of(rows, gather=gather, progress=progress, **settings, **widths)
+        evidence = Evidence.of(rows, gather=gather, progress=progress, **settings, **widths)
+    if every is None:
+        return evidence, None
+    with progress_bar(rows.n_rows) as progress:
+        multi_class = widths["multi_class"] or "auto"
+        windows = read_windows(rows, every, multi_class=multi_class, progress=progress, **settings)
+    return evidence, windows
+
+
+def _check_windows(rows: Scan) -> None:
+    """Reject what cannot be compared by windows before it is read."""
+    if not rows.roles.prob:
+        raise click.UsageError("--time compares probabilities, and there are none")
+    if not rows.can_be_read_again:
+        raise click.UsageError(f"--time reads the rows twice, and {rows.name} can be read once")
 
 
 def merged(states: Sequence[str], load: Callable[[str], T]) -> T:

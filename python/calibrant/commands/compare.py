@@ -16,7 +16,15 @@ from calibrant.commands._conditions import (
     of_comparison,
 )
 from calibrant.commands._output import force_option
-from calibrant.commands._table import level_option, once, progress_bar, role_options, show_notes
+from calibrant.commands._table import (
+    bins_option,
+    level_option,
+    once,
+    progress_bar,
+    q_lim_option,
+    role_options,
+    show_notes,
+)
 
 if TYPE_CHECKING:
     from calibrant._input.validation import NanPolicy
@@ -32,7 +40,8 @@ __all__ = ["command"]
     help="A model's probability of class 1; once for each model, if all are in one table.",
 )  # fmt: skip
 @role_options(prob=False)
-@once("--bins", "n_bins", type=int, default=15, show_default=True, help="Bins of equal width.")
+@bins_option
+@q_lim_option
 @level_option
 @condition_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -46,6 +55,7 @@ def command(
     *,
     probs: tuple[str, ...],
     n_bins: int,
+    q_lim: float,
     confidence_level: float,
     conditions: list[Condition],
     as_json: bool,
@@ -72,8 +82,10 @@ def command(
     check_output(output, inputs=files, kind="report", force=force)
     scans = _scans(files, probs, roles)
     check_level(confidence_level)
-    sums = ComparisonSums(scans, n_bins=n_bins)
-    evidence = {name: Evidence(n_bins=n_bins) for name in scans} if output is not None else {}
+    sums = ComparisonSums(scans, n_bins=n_bins, q_lim=q_lim)
+    evidence = {}
+    if output is not None:
+        evidence = {name: Evidence(n_bins=n_bins, q_lim=q_lim) for name in scans}
     policy: NanPolicy = "omit" if roles["missing"] == "skip" else "raise"
     first = next(iter(scans.values()))
     with progress_bar(first.n_rows) as progress:

@@ -17,6 +17,7 @@ from calibrant.commands._table import (
     reject_reading_options,
     role_options,
 )
+from calibrant.commands._windows import time_options
 
 __all__ = ["command"]
 
@@ -31,6 +32,7 @@ __all__ = ["command"]
 @click.option("--json", "as_json", is_flag=True, help="Write JSON instead of HTML.")
 @once("--title", metavar="TEXT", help="The title of the report.")
 @role_options()
+@time_options
 @level_option
 @condition_option
 @force_option
@@ -57,6 +59,7 @@ def command(
     calibrant report --demo
     calibrant report predictions.parquet -o report.html --group country
     calibrant report monday.state tuesday.state --title 'This week'
+    calibrant report predictions.parquet --time day --every 7d
     """
     from calibrant._input.validation import check_level
     from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
@@ -75,12 +78,16 @@ def command(
 
         reject_reading_options("--demo reads none", "n_bins", "q_lim")
         evidence = Evidence.of(overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
+        windows = None
         title = title or TITLE
     else:
-        evidence = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins, q_lim=q_lim)
+        evidence, windows = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins, q_lim=q_lim)
     card = evidence.result(confidence_level) if conditions and evidence.scorecard.n else None
     failed = failures(conditions, of_card(card))
-    report = Report.of(evidence, title=title or _title_of(files), confidence_level=confidence_level)
+    report = Report.of(
+        evidence, title=title or _title_of(files), confidence_level=confidence_level,
+        windows=windows,
+    )  # fmt: skip
     if output is None:
         echo_json(report.to_dict())
     else:

@@ -10,6 +10,7 @@ import click
 from calibrant.commands._conditions import Condition, condition_option, fail_if, failures, of_card
 from calibrant.commands._output import force_option
 from calibrant.commands._table import gathered, level_option, once, role_options
+from calibrant.commands._windows import time_options
 
 __all__ = ["command"]
 
@@ -17,6 +18,7 @@ __all__ = ["command"]
 @click.command("score")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @role_options()
+@time_options
 @level_option
 @condition_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -49,34 +51,46 @@ def command(
     calibrant score predictions.parquet --fail-if 'ece.low>0.02' --fail-if 'log>0.4'
     calibrant score prices.parquet --label price --low low_90 --high high_90
     calibrant score posterior.parquet --truth theta --draws samples
+    calibrant score predictions.parquet --time day --every 7d
     """
     from calibrant._input.validation import check_level
     from calibrant.calibration._verdict import calibration_verdict
     from calibrant.commands._coverage import coverage_content, coverage_lines
     from calibrant.commands._output import check_output, echo_json, show_scorecard, write_file
+    from calibrant.commands._windows import window_lines
+    from calibrant.drift import drift_since_first
     from calibrant.evidence import EVERYTHING
 
     check_level(confidence_level)
+    time = roles["timestamp"]
     check_output(save_state, inputs=files, kind="state", force=force)
     gather = () if save_state is None else EVERYTHING
-    evidence = gathered(files, roles, gather=gather, n_bins=n_bins, q_lim=q_lim)
+    evidence, windows = gathered(files, roles, gather=gather, n_bins=n_bins, q_lim=q_lim)
     if save_state is not None:
         write_file(save_state, evidence.to_bytes())
     card = evidence.result(confidence_level) if evidence.scorecard.n else None
     verdict = None
     if card is not None and evidence.table is not None:
         verdict = calibration_verdict(evidence.table._rows, q_lim=card.q_lim)
+    drift = None if windows is None else drift_since_first(windows, confidence_level)
     failed = failures(conditions, of_card(card))
     if as_json:
         content: dict[str, Any] = {"schema": "calibrant.scorecard/1", "source": evidence.source}
         content["scorecard"] = None if card is None else card.to_dict()
         content["verdict"] = None if verdict is None else asdict(verdict)
+        if windows is not None:
+            content["windows"] = [window.to_dict() for window in windows.windows()]
+            content["drift"] = None if drift is None else drift.to_dict()
         echo_json({**content, **coverage_content(evidence, confidence_level)})
     else:
         if card is not None:
             show_scorecard(card)
         if verdict is not None:
             click.echo(f"\n{verdict}.\n{verdict.advice}")
+        if windows is not None:
+            click.echo()
+            for line in window_lines(windows, drift, time, confidence_level):
+                click.echo(line)
         lines = list(coverage_lines(evidence, confidence_level))
         if card is not None and lines:
             click.echo()

@@ -144,6 +144,15 @@ class WindowsDrift(Result):
         pairs = zip(self.windows, self.drifts, strict=True)
         return tuple(window for window, found in pairs if found.drifted)
 
+    @property
+    def verdict(self) -> str:
+        """The drift in words."""
+        if self.drifted:
+            return f"drift: something changed in {len(self.drifted)} of {len(self.windows)} windows"
+        if not any(found.can_tell for found in self.drifts):
+            return "too few rows to tell: chance explains all changes of so few rows, or events"
+        return "no drift seen: chance explains all changes"
+
     def to_dict(self) -> dict[str, Any]:
         """Return all as nested dicts, ready for JSON."""
         return {
@@ -264,6 +273,14 @@ def drift_by_window(
     side = side_of(first, level)
     found = [_compared_window(first, side, window) for window in listed]
     return WindowsDrift(tuple(listed), tuple(_adjusted(found)))
+
+
+def drift_since_first(windows: Any, confidence_level: float) -> WindowsDrift | None:
+    """Compare all windows but the first with that one; None where there are no others."""
+    first, *others = _listed(windows)
+    if not others:
+        return None
+    return drift_by_window(first, others, confidence_level=confidence_level)
 
 
 def _accumulator(given: Any, name: str) -> Any:

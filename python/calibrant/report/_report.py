@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from calibrant import __version__
+from calibrant import __version__, streaming
 from calibrant._input.validation import check_level, checked_text
 from calibrant._result import json_ready, printable
 from calibrant._runtime.atomic_file import checked_path, write_file
@@ -55,6 +55,7 @@ class Report:
         *,
         title: str | None = None,
         confidence_level: float = 0.95,
+        windows: streaming.Windowed | None = None,
     ) -> Report:
         """Return the report of evidence: the accumulators of one run over the rows.
 
@@ -71,6 +72,8 @@ class Report:
         title : str, optional
         confidence_level : float
             Of the intervals.
+        windows : streaming.Windowed, optional
+            Of `streaming.Scorecard`, with the same rows by time: they are compared with the first.
 
         Raises
         ------
@@ -81,7 +84,9 @@ class Report:
             raise TypeError(f"evidence must have a scorecard, got {evidence!r}")
         if title is not None:
             checked_text(title, "title")
-        view = View(evidence, check_level(confidence_level))
+        if windows is not None and not isinstance(windows, streaming.Windowed):
+            raise TypeError(f"windows must be a streaming.Windowed, got {windows!r}")
+        view = View(evidence, check_level(confidence_level), windows)
         found = (section(view) for section in SECTIONS)
         counted = evidence.scorecard
         if not view.has_probabilities:

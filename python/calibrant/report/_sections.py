@@ -22,6 +22,7 @@ from calibrant.report._probability_sections import (
 from calibrant.report._rank_section import rank_section
 from calibrant.report._section import Section
 from calibrant.report._set_section import sets
+from calibrant.report._time_section import over_time
 from calibrant.report._view import View
 
 __all__ = ["SECTIONS"]
@@ -46,6 +47,7 @@ def ranks(view: View) -> Section | None:
 
 SECTIONS: list[SectionFunction] = [
     *map(of_probabilities, (scorecard, reliability, assessment, cumulative, spectrum, roc, groups)),
+    over_time,
     intervals,
     by_width,
     hsic,

@@ -15,6 +15,7 @@ from calibrant.ranks._results import RankCalibration
 from calibrant.score_table._assessment_bounds import AssessmentBounds
 from calibrant.score_table._bounds import TestBounds
 from calibrant.scorecards import Scorecard
+from calibrant.streaming import Windowed
 
 __all__ = ["MOST_GROUPS", "View"]
 
@@ -32,11 +33,15 @@ class View:
         rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``, ``ranks``
         with ``truths``, ``classes`` and ``source``.
     confidence_level : float
+    windows : streaming.Windowed, optional
     """
 
-    def __init__(self, evidence: Any, confidence_level: float) -> None:
+    def __init__(
+        self, evidence: Any, confidence_level: float, windows: Windowed | None = None
+    ) -> None:
         self.evidence = evidence
         self.confidence_level = confidence_level
+        self.windows = () if windows is None else tuple(windows.windows())
 
     @property
     def source(self) -> dict[str, Any]:
