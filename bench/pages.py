@@ -1,6 +1,7 @@
-"""Write the README's table, docs/reference/performance.md and its picture from a run's JSON.
+r"""Write the README's table, docs/reference/performance.md and its picture from a run's JSON.
 
-pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --long --benchmark-json build/bench.json
+pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --budget 0.2 --long \
+    --benchmark-json build/bench.json
 python bench/pages.py build/bench.json
 """
 

@@ -23,18 +23,9 @@ def sets(n):
     return rng.integers(0, 10, n), rng.random((n, 10, 1)) < 0.5
 
 
-def scores(n):
-    return binary(n)[1:]
-
-
 def width_based(n):
     y, both = bounds(n)
     return y, both[:, 0, 0], both[:, 1, 0], 0.1, 0.9
-
-
-def names(n):
-    y, p = binary(n)
-    return np.array(["no", "yes"])[y], p
 
 
 def slab(n):
@@ -60,10 +51,10 @@ ROWS = (
     (CALIBRATION, "classwise, 10 classes", lambda n: (
         (binary(n)[0], classes(n)[0]), classes(n)[1]), by_label),
     ("calibration.top_label_ece", "10 classes", classes, {}),
-    ("calibration.add_jitter", "", scores, {"random_state": 1}),
+    ("calibration.add_jitter", "", lambda n: binary(n)[1:], {"random_state": 1}),
     ("calibration.sort_xy_by_y", "", binary, {}),
     ("calibration.cumulative_differences", "", binary, {}),
-    ("calibration.length_scale", "", scores, {}),
+    ("calibration.length_scale", "", lambda n: binary(n)[1:], {}),
     *((f"calibration.{test}_{part}", "", binary, {})
       for test in ("kolmogorov_smirnov", "kuiper", "spiegelhalter")
       for part in ("statistic", "p_value")),
@@ -83,7 +74,8 @@ ROWS = (
     ("conditional.worst_slab_coverage", "", slab, worst_slab, 1000),
     ("brier_score_loss", "", binary, {}),
     ("brier_score_loss", "weights", weighted, with_weight),
-    ("brier_score_loss", "names", names, {"pos_label": "yes"}),
+    ("brier_score_loss", "names", lambda n: (np.array(["no", "yes"])[binary(n)[0]], binary(n)[1]),
+     {"pos_label": "yes"}),
     ("brier_score_loss", "10 classes", classes, {}),
     ("log_loss", "", binary, {}),
     ("log_loss", "10 classes", classes, {}),
