@@ -1,6 +1,6 @@
 r"""Write the README's table, docs/reference/performance.md and its picture from a run's JSON.
 
-pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --budget 0.2 --long \
+pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --budget 0.1 --long \
     --benchmark-json build/bench.json
 python bench/pages.py build/bench.json
 """
@@ -64,8 +64,8 @@ def ratio(ours: Entry, other: Entry) -> float:
     return other["median"] / ours["median"]
 
 
-def number(x: float) -> str:
-    return f"{x:,.0f}" if x >= 1000 else f"{x:.3g}"
+def number(x: float, digits: int = 3) -> str:
+    return f"{x:,.0f}" if x >= 10 ** (digits - 1) else f"{x:.{digits}g}"
 
 
 def size(n: int) -> str:
@@ -78,7 +78,7 @@ def spread(entry: Entry) -> str:
     """Return the median and the interquartile range, in the unit of the median."""
     units = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
     unit, scale = next((u for u in units if entry["median"] >= u[1]), units[-1])
-    iqr = f" ± {entry['iqr'] / scale:.2g}" if entry["rounds"] > 1 else ""
+    iqr = f" ± {number(entry['iqr'] / scale, 2)}" if entry["rounds"] > 1 else ""
     return f"{number(entry['median'] / scale)}{iqr} {unit}"
 
 
