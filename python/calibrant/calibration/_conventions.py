@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from calibrant._input.columns import read_numbers
 from calibrant._input.labels import event_rows
 from calibrant._input.validation import MultiClass, NanPolicy, check_nan_policy
-from calibrant._result import Result, counted
+from calibrant._result import Result
 from calibrant.calibration import _errors as calibration
 from calibrant.calibration._smooth import smooth_calibration_error
 
@@ -65,14 +65,10 @@ class Conventions(Result):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
-    def _title(self) -> str:
-        return f"Calibration error of {counted(self.n, 'row')}, {counted(self.n_bins, 'bin')}"
-
     def __repr__(self) -> str:
         wide = max(len(row.library) for row in self.rows)
         call = max(len(row.call) for row in self.rows)
-        lines = [self._title]
+        lines = [f"Calibration error of {self.n} rows, {self.n_bins} bins"]
         lines += [
             f"  {row.value:.6f}  {row.library:<{wide}}  {row.call:<{call}}  {row.reason}"
             for row in self.rows
@@ -86,7 +82,7 @@ class Conventions(Result):
             for row in self.rows
         )
         return (
-            f"<table><caption>{self._title}</caption>"
+            f"<table><caption>Calibration error of {self.n} rows, {self.n_bins} bins</caption>"
             "<thead><tr><th>value</th><th>library</th><th>call</th><th>why</th></tr></thead>"
             f"<tbody>{cells}</tbody></table>"
         )
