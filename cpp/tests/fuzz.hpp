@@ -1,4 +1,4 @@
-// Fixed pseudo-random numbers and damaged states, for tests that look for crashes.
+// Damaged states, for tests that look for crashes.
 #pragma once
 
 #include <cstddef>
@@ -8,22 +8,9 @@
 
 #include "calibrant/state/bytes.hpp"
 #include "expect.hpp"
+#include "random_numbers.hpp"
 
 namespace fuzz {
-
-// Knuth's MMIX generator, its upper half.
-class Numbers {
-public:
-    std::uint32_t next() {
-        state_ = 6364136223846793005U * state_ + 1442695040888963407U;
-        return static_cast<std::uint32_t>(state_ >> 32);
-    }
-    std::size_t below(std::size_t n) { return next() % n; }
-    double unit() { return (next() + 1.0) * 0x1p-32; }  // in (0, 1]
-
-private:
-    std::uint64_t state_ = 1;
-};
 
 // Cut short, or with a few bits or whole bytes changed.
 inline std::string damage(std::string bytes, Numbers& numbers) {

@@ -1,4 +1,4 @@
-"""The rooms of every layer have the same names, and modules import only from those below theirs."""
+"""The rooms of every layer have the same names, and files use only those of rooms below theirs."""
 
 from __future__ import annotations
 
@@ -66,6 +66,66 @@ def test_no_folder_holds_more_than_30_sources():
         for folder in sources()
     }
     assert {folder: n for folder, n in counts.items() if n > 30} == {}
+
+
+# Includes
+
+CPP_ROOT = ROOT / "cpp"
+PUBLIC = CPP_ROOT / "include"
+#: Where the compiler looks for a file, as the CMakeLists.txt say.
+INCLUDE_FOLDERS = (PUBLIC, CPP_ROOT / "src", CPP_ROOT, CPP_ROOT / "tests")
+
+
+def included(source: Path) -> list[Path]:
+    """The files of the project that a source includes."""
+    names = re.findall(r'^\s*#\s*include "([^"]+)"', source.read_text("utf-8"), re.MULTILINE)
+    found = [
+        next((folder / name for folder in INCLUDE_FOLDERS if (folder / name).exists()), None)
+        for name in names
+    ]
+    assert None not in found, f"{source} includes what is not there: {names}"
+    return [path for path in found if path is not None]
+
+
+INCLUDES = {
+    source: included(source)
+    for layer in CPP
+    for source in sorted(layer.rglob("*"))
+    if source.suffix in {".cpp", ".hpp"}
+}
+
+
+@cache
+def cpp_height(source: Path) -> int:
+    """The place of its room; sources in none are as high as what they include."""
+    layer = next(layer for layer in CPP if layer in source.parents)
+    room = source.relative_to(layer).parts[0]
+    if room in CORE:
+        return CORE.index(room)
+    return max(map(cpp_height, INCLUDES[source]), default=-1)
+
+
+@pytest.mark.skipif(not BUILD.exists(), reason="the core is built in one piece")
+def test_includes_point_down():
+    assert len(INCLUDES) > 100
+    assert [
+        (source.relative_to(ROOT).as_posix(), header.relative_to(ROOT).as_posix())
+        for source, headers in INCLUDES.items()
+        for header in headers
+        if cpp_height(header) > cpp_height(source)
+    ] == []
+
+
+def test_public_headers_include_public_headers_only():
+    """So that programs which include them see no tables of kernels; and so few are installed."""
+    public = [source for source in INCLUDES if PUBLIC in source.parents]
+    assert 0 < len(public) <= 45
+    assert [
+        (source.relative_to(PUBLIC).as_posix(), header.relative_to(ROOT).as_posix())
+        for source in public
+        for header in INCLUDES[source]
+        if PUBLIC not in header.parents
+    ] == []
 
 
 # Imports

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "assessment/frequency_estimate.hpp"
+#include "bindings/calibration/edges_of_rows.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"
 #include "bindings/rows/event_inputs.hpp"

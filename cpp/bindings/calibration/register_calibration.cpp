@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/calibration/edges_of_rows.hpp"
 #include "bindings/partition/group_inputs.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"

@@ -11,6 +11,7 @@
 #include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/check.hpp"
 #include "cumulative/simulated_tests.hpp"
+#include "rows/evaluate.hpp"
 
 namespace calibrant::bindings {
 namespace {

@@ -6,12 +6,11 @@
 #include <tuple>
 #include <vector>
 
-#include "bindings/numeric/frequencies.hpp"
+#include "bindings/intervals/frequencies.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/interval_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/rows/check.hpp"
-#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -46,7 +45,7 @@ std::vector<std::vector<Stratum>> by_width(const py::object& y_true, const Bound
 
 std::vector<std::vector<Stratum>> by_group(const py::object& y_true, const Bounds& bounds,
                                            const py::object& sample_weight, bool omit_missing,
-                                           bool swap_crossed, const GroupCodes& groups,
+                                           bool swap_crossed, const RowGroups& groups,
                                            std::size_t n_groups) {
     IntervalInputs inputs = inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
     check_groups(groups, n_groups);

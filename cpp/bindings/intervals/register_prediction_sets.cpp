@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "bindings/numeric/frequencies.hpp"
+#include "bindings/intervals/frequencies.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/set_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
 #include "calibrant/rows/check.hpp"
-#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {
@@ -75,7 +74,7 @@ void register_prediction_sets(py::module_& m) {
     m.def(
         "set_coverage_by_group",
         [](const py::object& y_true, const std::string& form, const py::list& arrays,
-           const py::object& sample_weight, const GroupCodes& groups, bool omit_missing,
+           const py::object& sample_weight, const RowGroups& groups, bool omit_missing,
            std::size_t n_groups) {
             check_groups(groups, n_groups);
             const SetInputs inputs(y_true, form, arrays, sample_weight, groups, omit_missing);

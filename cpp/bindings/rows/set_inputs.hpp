@@ -9,13 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "bindings/numeric/frequencies.hpp"
 #include "bindings/rows/inputs.hpp"
 #include "calibrant/rows/check.hpp"
 #include "calibrant/rows/set_rows.hpp"
-#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
+
+// The group of each row; rows of a negative one are omitted.
+using RowGroups = py::array_t<std::int32_t, py::array::c_style>;
 
 using Offsets = py::array_t<std::int64_t, py::array::c_style>;
 using SetCodes = py::array_t<std::int32_t, py::array::c_style>;
@@ -40,7 +41,7 @@ public:
             rows_.sample_weight = &sample_weight_->column();
         }
         if (!groups.is_none()) {
-            groups_ = groups.cast<GroupCodes>();
+            groups_ = groups.cast<RowGroups>();
             require_same_length("groups", static_cast<std::size_t>(groups_.size()), "sets",
                                 rows_.size);
             rows_.groups = groups_.data();
@@ -52,7 +53,7 @@ public:
     ~SetInputs() = default;
 
     [[nodiscard]] const SetRows& rows() const { return rows_; }
-    [[nodiscard]] const GroupCodes& groups() const { return groups_; }
+    [[nodiscard]] const RowGroups& groups() const { return groups_; }
     [[nodiscard]] std::size_t n_values() const {
         const bool lists = rows_.form == SetForm::lists;
         const auto entries = static_cast<std::size_t>(codes_.size());
@@ -108,7 +109,7 @@ private:
     std::vector<Input> matrices_;
     Offsets offsets_;
     SetCodes codes_;
-    GroupCodes groups_;
+    RowGroups groups_;
     std::optional<Input> y_true_, sample_weight_;
     SetRows rows_;
 };

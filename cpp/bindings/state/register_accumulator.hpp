@@ -10,8 +10,8 @@
 //     static T from_bytes(std::string_view);       CorruptState if anything is wrong
 // and can be copied.
 //
-// Threads: every method runs under the GIL, or where there is none in a critical section, except the
-// work of update_aside, which touches an accumulator of its own. So Python threads may share an
+// Threads: every method runs under the GIL, or where there is none in a critical section, except
+// the work of update_aside, which touches an accumulator of its own. So Python threads may share an
 // accumulator. Methods that change it are not re-entrant (runtime/in_use.hpp).
 #pragma once
 

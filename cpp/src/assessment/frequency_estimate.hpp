@@ -13,22 +13,15 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "calibrant/assessment/assessment.hpp"
 #include "calibrant/calibration/bins.hpp"
 #include "calibrant/means/means.hpp"
 #include "calibrant/runtime/parallel.hpp"
 #include "ordering/sorted_scores.hpp"
+#include "score_table/frequency_estimate_sums.hpp"
 
 namespace calibrant {
-
-// Weights are counted in a power of two near the weight of all true pairs, those of `whole`, so
-// that no sum of them overflows; profiles with the same whole can be merged.
-struct Source {
-    RiskProfile profile;
-    std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
-};
 
 [[nodiscard]] Source frequency_estimate_of_bins(const Assessment& table, const RiskProfile& whole);
 [[nodiscard]] Source bayes_frequency_estimate(const Assessment& table, const RiskProfile& whole,

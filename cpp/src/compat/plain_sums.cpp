@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
+#include "kernels/plain_sum_kernels.hpp"
 
 namespace calibrant {
 namespace {

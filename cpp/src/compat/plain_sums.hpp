@@ -54,21 +54,4 @@ struct SetTable {
 [[nodiscard]] bool set_hits(const std::int64_t* label, std::ptrdiff_t label_stride,
                             const SetTable& sets, std::size_t n, Poll poll, std::uint64_t* hits);
 
-// One table an instruction set (kernels.hpp). A step is 1, or 2 where bounds lie in pairs; at most
-// block_rows rows.
-template <std::size_t step>
-struct IntervalSumKernels {
-    // Adds up rows that are covered; returns false if a value is not finite.
-    bool (*hits)(const double* y, const double* lower, const double* upper, std::size_t n,
-                 std::uint64_t* covered);
-    double (*widths)(const double* lower, const double* upper, std::size_t n);
-    double (*excesses)(const double* y, const double* lower, const double* upper, std::size_t n);
-};
-
-struct PlainSumKernels {
-    IntervalSumKernels<1> apart;
-    IntervalSumKernels<2> in_pairs;
-    double (*score_variance)(const double* s, std::size_t n);
-};
-
 }  // namespace calibrant

@@ -1,4 +1,5 @@
-// Means of an estimate of the source over the true pairs; see frequency_estimate.hpp.
+// Generalized means, over the true pairs, of an estimate of the frequency at their scores
+// (frequency_estimate.hpp).
 #pragma once
 
 #include <algorithm>
@@ -7,12 +8,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "assessment/frequency_estimate.hpp"
+#include "calibrant/means/means.hpp"
 #include "calibrant/numeric/double_double.hpp"
+#include "calibrant/numeric/sum.hpp"
 #include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
 
 namespace calibrant {
+
+// Weights are counted in a power of two near the weight of all true pairs, those of `whole`, so
+// that no sum of them overflows; profiles with the same whole can be merged.
+struct Source {
+    RiskProfile profile;
+    std::vector<double> by_bin;  // mean estimate over the bin's true pairs, NaN if there is none
+};
 
 class SourceSums {
 public:

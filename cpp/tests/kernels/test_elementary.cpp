@@ -8,8 +8,8 @@
 
 #include "calibrant/runtime/isa.hpp"
 #include "expect.hpp"
-#include "fuzz.hpp"
 #include "kernels/kernels.hpp"
+#include "random_numbers.hpp"
 
 using namespace calibrant;
 

@@ -22,9 +22,6 @@
 
 #include <cstdint>
 
-#include "calibrant/rows/column.hpp"
-#include "calibrant/runtime/parallel.hpp"
-
 namespace calibrant {
 
 // The probability of at most x, of more than x, and the logarithm of the latter. Of x <= 0 they
@@ -44,9 +41,5 @@ double normal_log_two_sided(double z);
 
 double chi_square_sf(double x, std::uint64_t k);
 double chi_square_log_sf(double x, std::uint64_t k);
-
-// One of the former for every value of a column of width 1, on several threads where they are many.
-// Throws InvalidInput for the first NaN, and then leaves `out` unspecified.
-void evaluate(double (*function)(double), const Column& x, double* out, Poll poll);
 
 }  // namespace calibrant

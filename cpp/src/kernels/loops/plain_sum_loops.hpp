@@ -1,8 +1,8 @@
-// The kernels of plain_sums.hpp. Included by kernels.cpp only, and under its rules.
+// The kernels of plain_sums.hpp. Included by kernels/rooms/ only, and under their rules.
 #pragma once
 
-#include "compat/plain_sums.hpp"
 #include "kernels/loops/kernel_parts.hpp"
+#include "kernels/plain_sum_kernels.hpp"
 
 namespace calibrant {
 namespace {

@@ -8,16 +8,14 @@
 #include <cstdint>
 #include <tuple>
 
+#include "bindings/rows/set_inputs.hpp"
 #include "bindings/runtime/gil.hpp"
 #include "calibrant/rows/check.hpp"
 #include "numeric/frequency.hpp"
-#include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 
-using GroupCodes = py::array_t<std::int32_t, py::array::c_style>;
-
-inline void check_groups(const GroupCodes& groups, std::size_t n_groups) {
+inline void check_groups(const RowGroups& groups, std::size_t n_groups) {
     if (groups.ndim() != 1) throw py::index_error("groups must have one dimension");
     const std::int32_t* const end = groups.data() + groups.size();
     const std::int32_t* const largest = std::max_element(groups.data(), end);
