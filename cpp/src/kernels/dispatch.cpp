@@ -3,28 +3,35 @@
 
 namespace calibrant {
 
-namespace kernel_tables {
-extern const Kernels baseline;
-#ifdef CALIBRANT_HAVE_AVX2
-extern const Kernels avx2;
-#endif
-#ifdef CALIBRANT_HAVE_AVX512
-extern const Kernels avx512;
-#endif
-}  // namespace kernel_tables
+// table.cpp has them.
+namespace baseline {
+Kernels table();
+}
+namespace avx2 {
+Kernels table();
+}
+namespace avx512 {
+Kernels table();
+}
 
 const Kernels& kernels() {
     switch (isa()) {
 #ifdef CALIBRANT_HAVE_AVX512
-        case Isa::avx512:
-            return kernel_tables::avx512;
+        case Isa::avx512: {
+            static const Kernels table = avx512::table();
+            return table;
+        }
 #endif
 #ifdef CALIBRANT_HAVE_AVX2
-        case Isa::avx2:
-            return kernel_tables::avx2;
+        case Isa::avx2: {
+            static const Kernels table = avx2::table();
+            return table;
+        }
 #endif
-        default:
-            return kernel_tables::baseline;
+        default: {
+            static const Kernels table = baseline::table();
+            return table;
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-// The loops over data. kernels.cpp is compiled once per instruction set (isa.hpp); each copy
-// fills one table, and all give the same bits. A kernel takes at most block_rows contiguous
-// values, keeps no state, allocates nothing and throws nothing.
+// The loops over data. Their sources are compiled once per instruction set (isa.hpp); each copy
+// fills one table (rooms.hpp), and all give the same bits. A kernel takes at most block_rows
+// contiguous values, keeps no state, allocates nothing and throws nothing.
 #pragma once
 
 #include <cstddef>

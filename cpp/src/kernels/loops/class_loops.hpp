@@ -1,5 +1,5 @@
-// The kernels of scored_rows.hpp: rows of one probability a class. Included by kernels.cpp only,
-// and under its rules.
+// The kernels of scored_rows.hpp: rows of one probability a class. Included by the
+// sources of kernels only, and under their rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,4 +1,5 @@
-// The convolution of rank_bands.hpp. Included by kernels.cpp only, and under its rules.
+// The convolution of rank_bands.hpp. Included by kernels/rooms/ only, and under their
+// rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,4 +1,5 @@
-// The kernels of distance_kernels.hpp. Included by kernels.cpp only, and under its rules.
+// The kernels of distance_kernels.hpp. Included by kernels/rooms/ only, and under their
+// rules.
 #pragma once
 
 #include "kernels/distance_kernels.hpp"

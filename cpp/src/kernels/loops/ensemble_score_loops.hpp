@@ -1,4 +1,5 @@
-// The kernels of ensemble_scores.hpp. Included by kernels.cpp only, and under its rules.
+// The kernels of ensemble_scores.hpp. Included by kernels/rooms/ only, and under their
+// rules.
 #pragma once
 
 #include "kernels/ensemble_score_kernels.hpp"

@@ -1,5 +1,5 @@
-// The kernels of events.hpp: labels and probabilities of binary rows. Included by kernels.cpp only,
-// and under its rules.
+// The kernels of events.hpp: labels and probabilities of binary rows. Included by the
+// sources of kernels only, and under their rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,4 +1,5 @@
-// The loops of group_cell_kernels.hpp. Included by kernels.cpp only, and under its rules.
+// The loops of group_cell_kernels.hpp. Included by kernels/rooms/ only, and under their
+// rules.
 #pragma once
 
 #include "kernels/group_cell_kernels.hpp"

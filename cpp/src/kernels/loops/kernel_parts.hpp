@@ -1,5 +1,5 @@
-// What the kernels of several concepts share. Included by kernels.cpp only, and under its rules:
-// no standard library, internal linkage.
+// What the kernels of several concepts share. Included by kernels/rooms/ only, and under
+// their rules: no standard library, internal linkage.
 #pragma once
 
 #include "kernels/kernels.hpp"

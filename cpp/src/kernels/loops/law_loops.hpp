@@ -1,4 +1,4 @@
-// The CRPS of laws in closed form. Included by kernels.cpp only, and under its rules.
+// The CRPS of laws in closed form. Included by kernels/rooms/ only, and under their rules.
 //
 // Each is |y - loc| + scale g(z) with z = (y - loc) / scale, which may be infinite.
 #pragma once

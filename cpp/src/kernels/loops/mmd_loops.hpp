@@ -1,4 +1,4 @@
-// The kernels of mmd.hpp. Included by kernels.cpp only, and under its rules.
+// The kernels of mmd.hpp. Included by kernels/rooms/ only, and under their rules.
 #pragma once
 
 #include "kernels/loops/dependence_loops.hpp"

@@ -1,5 +1,5 @@
-// The terms of generalized means, and their sums. Included by kernels.cpp only, and under its
-// rules.
+// The terms of generalized means, and their sums. Included by kernels/rooms/ only,
+// and under their rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,4 +1,4 @@
-// The kernels of draw_rows.hpp. Included by kernels.cpp only, and under its rules.
+// The kernels of draw_rows.hpp. Included by kernels/rooms/ only, and under their rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,5 +1,5 @@
-// The kernels of scorecard.hpp, for rows without weights. Included by kernels.cpp only, and under
-// its rules. (That of the risk profile's terms is beside `risk`.)
+// The kernels of scorecard.hpp, for rows without weights. Included by the sources of
+// kernels only, and under their rules. (risk_loops.hpp has the terms of the risk profile.)
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"

@@ -1,4 +1,5 @@
-// The exact sums of blocks, as integers. Included by kernels.cpp only, and under its rules.
+// The exact sums of blocks, as integers. Included by kernels/rooms/ only, and under their
+// rules.
 #pragma once
 
 #include "kernels/loops/kernel_parts.hpp"
@@ -111,6 +112,18 @@ bool products(const double* x, const double* y, std::size_t n, double* product, 
         unsafe |= in_range || x[i] == 0.0 || y[i] == 0.0 ? 0U : 1U;
     }
     return unsafe == 0;
+}
+
+void sum_terms(const double* high, const double* low, std::size_t n, const Grid& grid,
+               std::int64_t* high_sum, std::int64_t* low_sum) {
+    const double high_shift = grid.high_shift, low_shift = grid.low_shift;
+    std::uint64_t high_bits = 0, low_bits = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        high_bits += bits_of(high[i] + high_shift);
+        low_bits += bits_of(low[i] + low_shift);
+    }
+    *high_sum = unshift(high_bits, n, high_shift);
+    *low_sum = unshift(low_bits, n, low_shift);
 }
 
 }  // namespace

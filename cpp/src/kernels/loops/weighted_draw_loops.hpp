@@ -1,5 +1,5 @@
 // The kernels of weighted ensembles. Included by ensemble_score_loops.hpp only, and under the rules
-// of kernels.cpp. Lanes go together whatever their values are: a draw on the other side of the
+// of rooms.hpp. Lanes go together whatever their values are: a draw on the other side of the
 // outcome counts there with weight 0, which changes no bit.
 #pragma once
 
