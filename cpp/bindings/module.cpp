@@ -45,6 +45,7 @@ PYBIND11_MODULE(_core, m, py::mod_gil_not_used()) {
     register_drift(m);
     register_ensemble_scores(m);
     register_ensemble(m);
+    register_kinds(m);
     register_means(m);
     register_mmd(m);
     register_moments(m);

@@ -20,6 +20,7 @@ void register_drift(pybind11::module_& m);
 void register_ensemble_scores(pybind11::module_& m);
 void register_ensemble(pybind11::module_& m);
 void register_grouped(pybind11::module_& m);
+void register_kinds(pybind11::module_& m);
 void register_means(pybind11::module_& m);
 void register_mmd(pybind11::module_& m);
 void register_moments(pybind11::module_& m);

@@ -28,6 +28,7 @@ BINARY: int
 TOP_LABEL: int
 ALL_PAIRS: int
 n_score_cells: int
+state_kinds: dict[int, str]
 
 def num_threads() -> int: ...
 def set_num_threads(n: int) -> None: ...

@@ -1,8 +1,11 @@
 #include "calibrant/state/bytes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <concepts>
+
+#include "state/kinds.hpp"
 
 namespace calibrant {
 namespace {
@@ -53,47 +56,35 @@ std::string beginning(std::string_view bytes) {
     return text + "', not 'CLBR'";
 }
 
+constexpr std::array named = std::to_array<NamedKind>({
+    {Kind::exact_sum, "ExactSum"},
+    {Kind::fixed_sum, "FixedSum"},
+    {Kind::risk_profile, "RiskProfile"},
+    {Kind::score_sums, "Scores"},
+    {Kind::reliability, "Reliability"},
+    {Kind::score_table, "ScoreTable"},
+    {Kind::scorecard, "Scorecard"},
+    {Kind::assessment, "Assessment"},
+    {Kind::intervals, "Intervals"},
+    {Kind::prediction_sets, "PredictionSets"},
+    {Kind::grouped, "Grouped"},
+    {Kind::paired_scores, "PairedScores"},
+    {Kind::coverage_hsic, "CoverageHSIC"},
+    {Kind::moments, "Moments"},
+    {Kind::vendi, "Vendi"},
+    {Kind::ranks, "Ranks"},
+    {Kind::spiegelhalter, "Spiegelhalter"},
+    {Kind::row_counter, "RowCounter"},
+});
+
 }  // namespace
 
+std::span<const NamedKind> named_kinds() { return named; }
+
 std::string name(Kind kind) {
-    switch (kind) {
-        case Kind::exact_sum:
-            return "ExactSum";
-        case Kind::fixed_sum:
-            return "FixedSum";
-        case Kind::risk_profile:
-            return "RiskProfile";
-        case Kind::score_sums:
-            return "ScoreSums";
-        case Kind::reliability:
-            return "Reliability";
-        case Kind::score_table:
-            return "ScoreTable";
-        case Kind::scorecard:
-            return "Scorecard";
-        case Kind::assessment:
-            return "Assessment";
-        case Kind::intervals:
-            return "Intervals";
-        case Kind::prediction_sets:
-            return "PredictionSets";
-        case Kind::grouped:
-            return "Grouped";
-        case Kind::paired_scores:
-            return "PairedScores";
-        case Kind::coverage_hsic:
-            return "CoverageHSIC";
-        case Kind::moments:
-            return "Moments";
-        case Kind::vendi:
-            return "Vendi";
-        case Kind::ranks:
-            return "Ranks";
-        case Kind::spiegelhalter:
-            return "Spiegelhalter";
-        case Kind::row_counter:
-            return "RowCounter";
-    }
+    const auto* const found = std::find_if(named.begin(), named.end(),
+                                           [&](const NamedKind& of) { return of.kind == kind; });
+    if (found != named.end()) return found->name;
     return "kind " + std::to_string(static_cast<std::uint16_t>(kind));
 }
 

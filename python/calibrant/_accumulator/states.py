@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from calibrant import _core
 from calibrant._accumulator.serializable import read_state, state_bytes
 
 if TYPE_CHECKING:
@@ -13,13 +14,6 @@ if TYPE_CHECKING:
 __all__ = ["is_state", "load", "restore"]
 
 _MAGIC = b"CLBR"
-#: The classes of `streaming` by kind number, as docs/reference/state-format.md lists them.
-_CLASSES = {
-    3: "RiskProfile", 4: "Scores", 5: "Reliability", 6: "ScoreTable", 7: "Scorecard",
-    8: "Spiegelhalter", 9: "Assessment", 10: "Intervals", 11: "PredictionSets",
-    12: "CoverageHSIC", 13: "Ranks", 14: "Moments", 15: "Vendi", 17: "Grouped",
-    20: "PairedScores",
-}  # fmt: skip
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -95,8 +89,9 @@ def _accumulator(block: bytes) -> Any:
     from calibrant import streaming
 
     kind = int.from_bytes(block[6:8], "little")
-    if kind in _CLASSES:
-        return getattr(streaming, _CLASSES[kind]).from_bytes(block)
+    name = _core.state_kinds.get(kind)
+    if name is not None and name in streaming.__all__:
+        return getattr(streaming, name).from_bytes(block)
     try:
         return streaming.Scores.from_bytes(block)  # says if it is damaged, or cut short
     except ValueError as error:
