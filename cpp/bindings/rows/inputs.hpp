@@ -41,7 +41,7 @@ private:
 };
 
 // Throws a TypeError for what does not hold real numbers, and a ValueError for a
-// shape other than expected; both name the argument. Values are not looked at.
+// shape other than expected; both name the argument. Values are not read.
 [[nodiscard]] Input as_column(py::handle value, const char* name, Shape expected,
                               Holds holds = Holds::numbers);
 

@@ -84,7 +84,7 @@ void register_moments(py::module_& m) {
             return out;
         },
         "features"_a, "name"_a, "to_unit_length"_a,
-        "A finite copy of shape (n, d), its rows scaled to length 1 if so asked.");
+        "A finite copy of shape (n, d), its rows scaled to length 1 on request.");
 }
 
 }  // namespace calibrant::bindings

@@ -20,7 +20,7 @@ constexpr std::size_t pairs_before_flush = std::size_t{1} << 22;
 
 constexpr std::uint16_t version_with_table = 2;  // without: 1
 
-// Scores of true pairs wait, by bin, until there are enough for the kernel; all bins together
+// Scores of true pairs are buffered by bin until there are enough for the kernel; all bins together
 // should stay in a second-level cache.
 std::size_t waiting_per_bin(std::size_t bins) {
     return std::clamp<std::size_t>((std::size_t{1} << 15) / bins, 8, block_rows);

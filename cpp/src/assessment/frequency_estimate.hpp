@@ -4,7 +4,7 @@
 //   bins      the frequency of the pair's bin
 //   bayes     the same with a Beta prior of mean 1 / classes that weighs as much as `strength`
 //             pairs: (N*_k + strength / classes) / (N_k + strength)
-//   isotonic  the non-decreasing function of the score nearest to what happened (isotonic.hpp)
+//   isotonic  the non-decreasing function of the score nearest to the outcomes (isotonic.hpp)
 //   nearest   the frequency among the pairs nearest in score that hold at least 1 / n_bins of
 //             the weight, all at the same distance included
 //   kernel    Nadaraya and Watson's weighted frequency: a pair at distance d counts

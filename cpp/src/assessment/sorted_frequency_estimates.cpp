@@ -32,7 +32,7 @@ public:
     Runs(const Bins& bins, const RiskProfile& whole, int unit_exponent)
         : sums_(bins.size(), whole), walk_(bins), unit_exponent_(unit_exponent) {}
 
-    // Scores ascending; estimate(stretch) is asked for at most once a bin.
+    // Scores ascending; estimate(stretch) is called at most once a bin.
     template <class Estimate>
     void add(double score, UInt128 hits, std::size_t stretch, const Estimate& estimate) {
         if (hits == 0) return;

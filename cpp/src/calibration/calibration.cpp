@@ -319,7 +319,7 @@ std::vector<std::vector<double>> edges_of_labels(const ScoredRows& rows,
             all.weight.insert(all.weight.end(), more.weight.begin(), more.weight.end());
             more = {};
         }
-        // Edges do not depend on what happened.
+        // Edges do not depend on the outcome.
         const std::vector<std::int8_t> hit(all.score.size());
         const Column y_true = side_by_side(hit.data(), hit.size(), 1, Dtype::int8);
         const Column weight = side_by_side(all.weight.data(), hit.size(), 1, Dtype::float64);

@@ -36,7 +36,7 @@ double total_of(const std::vector<double>& parts) {
     return total;
 }
 
-// Rows of a column side by side: where they lie, or gathered.
+// Rows of a column, contiguous: in place, or gathered.
 class Gathered {
 public:
     const double* rows(Strided from, std::size_t begin, std::size_t n) {

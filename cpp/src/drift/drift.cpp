@@ -608,7 +608,7 @@ private:
         return found;
     }
 
-    // The skewness of what is a function of the probability of what happened, and of its
+    // The skewness of what is a function of the probability of the outcome, and of its
     // complement, and of whether it was a hit; where the scores say them.
     template <class Function>
     [[nodiscard]] bool read_skewness(Mean& terms, const Function& function) const {

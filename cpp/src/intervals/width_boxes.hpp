@@ -37,8 +37,8 @@ namespace calibrant {
 // and n1 covered, n a_i is n0 for the covered and -n1 for the others.
 struct BoxForms {
     double centred = 0.0;  // n^2 a' K a
-    double all = 0.0;      // 1' K 1, only if asked for
-    double squares = 0.0;  // n^2 1' K (a_i^2), only if asked for
+    double all = 0.0;      // 1' K 1, only on request
+    double squares = 0.0;  // n^2 1' K (a_i^2), only on request
 };
 
 // Boxes in increasing order, one after the other.

@@ -17,14 +17,14 @@ inline constexpr std::size_t block_rows = 512;
 // summed one by one. The double 2^-28 has its last bit at 2^-80.
 inline constexpr double least_gridded = 0x1p-28;
 
-// Memory that is going to be read next, in up to two pieces: a kernel that computes for long asks
-// for it meanwhile, because the processor's own prefetching stops where no memory is read.
+// Memory that is going to be read next, in up to two pieces: a kernel that computes for long
+// prefetches it meanwhile, because the processor's own prefetching stops where no memory is read.
 struct PrefetchHint {
     const void* at[2] = {nullptr, nullptr};
     std::size_t bytes[2] = {0, 0};
 };
 
-// Asks for one of `parts` equal parts of it, into the second-level cache: no more lines at once
+// Prefetches one of `parts` equal parts of it into the second-level cache: no more lines at once
 // than the processor can wait for. Static, as kernels share nothing with other files.
 [[gnu::always_inline]] static inline void prefetch(const PrefetchHint& ahead, std::size_t part,
                                                    std::size_t parts) {
@@ -87,7 +87,7 @@ struct RiskSquares {
 // Of labels as they lie in memory.
 template <class Label>
 struct LabelKernels {
-    // The probability given to what happened: p where labels[i] is 1, 1 - p where it is 0,
+    // The probability given to the outcome: p where labels[i] is 1, 1 - p where it is 0,
     // clipped to [q_lim, 1 - q_lim]. Returns false if some p is not in [0, 1] or some label
     // is neither.
     bool (*true_class)(const double* p, const Label* labels, std::size_t n, double q_lim,
@@ -133,7 +133,7 @@ struct ScoreKernels {
 
     // The variance and the third moment of what a and b differ by under the mixture of both with
     // which its mean is 0 (comparison.hpp), in doubles: of the Brier, the log and the spherical
-    // terms. `of_two` are given the logarithms' difference for what happened and for what did not;
+    // terms. `of_two` are given the logarithms' difference for the outcome and for the other class;
     // `of_classes` all logarithms, and everything class by class: value k of row i at k n + i.
     void (*even_moments_of_two)(const double* a, const double* b, const double* log_gap,
                                 const double* other_log_gap, std::size_t n, EvenMoments* moments);

@@ -11,7 +11,7 @@
 
 namespace calibrant {
 
-// A profile that is being added to. The named powers of unweighted rows wait in 128-bit sums.
+// A profile that is being added to. The named powers of unweighted rows are kept in 128-bit sums.
 class RiskSums {
 public:
     explicit RiskSums(const RiskProfile& parameters);

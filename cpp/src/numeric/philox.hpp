@@ -2,7 +2,7 @@
 //
 // A number is a function of a seed, a purpose and a place, and of nothing else: no state is
 // carried along, so threads, batches and their order cannot change it. Each place has as many
-// blocks of four words as are asked for.
+// blocks of four words as are requested.
 #pragma once
 
 #include <array>

@@ -145,7 +145,7 @@ private:
         if (has_nan) count_scattered(first, n);  // which says where
     }
 
-    // The truth of this place against values that lie side by side.
+    // The truth of this place against contiguous values.
     template <class T>
     void count_within(const T* values, std::size_t place) {
         const double truth = truth_[place];

@@ -132,7 +132,7 @@ public:
         return Verdict::good;
     }
 
-    // The probability given to what happened.
+    // The probability given to the outcome.
     [[nodiscard]] double q() const {
         if (events_.is_matrix) return values[static_cast<std::size_t>(label)];
         return label == 1 ? values[0] : 1.0 - values[0];

@@ -110,7 +110,7 @@ bool ScoredBlock::is_alone(const ScoredRows& rows) {
     return rows.events.whole != nullptr && !rows.events.omit_missing;
 }
 
-// The other columns are not looked at: whoever asks for one class asks for all, in turn.
+// The other columns are not read: callers go through all classes in turn.
 bool ScoredBlock::load_column(const ScoredRows& rows, std::size_t begin, std::size_t count) {
     if (!load_classes(rows.events, begin, count, outcomes_)) return false;
     calibrant::load(rows.events.y_proba, begin, count, score_);

@@ -1,4 +1,4 @@
-// What looks at few pairs only: the linear and the block estimate, and the median distance.
+// Estimates that read few pairs only: the linear and the block estimate, and the median distance.
 #include <algorithm>
 #include <cmath>
 #include <limits>

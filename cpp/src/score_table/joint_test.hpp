@@ -43,7 +43,7 @@ struct JointTest {
     double ks_pvalue = 1.0;
     // Twice the smaller; and what it is at least, as a table knows the KS statistic within bounds.
     double pvalue = 1.0, least_pvalue = 1.0;
-    bool impossible = false;  // a probability of 0 was given to what happened
+    bool impossible = false;  // a probability of 0 was given to the outcome
     // Up to 10, of nearly equal weight; equal scores are in one.
     std::vector<Group> groups;
 };

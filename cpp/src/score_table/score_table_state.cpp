@@ -84,7 +84,7 @@ bool possible_model(const ScoreTable& table) {
     }
     ScoreTable::Sums all;
     for (const ScoreTable::Cell* cell : table.filled()) table.add_to(all, *cell);
-    // What each event gave to what happened. Of pairs that is the score of the true one, of which
+    // What each event gave to the outcome. Of pairs that is the score of the true one, of which
     // each event has at most one; else p, or 1 - p, which the model has rounded.
     const ExactSum& events = table.of_pairs() ? all.hits : all.weight;
     const bool counted =

@@ -69,7 +69,7 @@ public:
         return zeros;
     }
 
-    // Spherical is the last to be asked for, as ScoreTerms says.
+    // Spherical is computed last, as ScoreTerms says.
     void find(PairedScores::Term term) {
         switch (term) {
             case PairedScores::brier:

@@ -17,7 +17,7 @@ public:
     explicit ScoreTerms(const Events& events)
         : is_matrix_(events.is_matrix), width_(events.y_proba.width) {}
 
-    // Looks at a block, which must stay as it is until the last term has been asked for.
+    // Reads a block, which must stay as it is until the last term has been computed.
     void look_at(OutcomeBlock& block) {
         block_ = &block;
         squares_known_ = false;
@@ -27,7 +27,7 @@ public:
         }
     }
 
-    // The probability given to what happened, clipped to [q_lim, 1 - q_lim].
+    // The probability given to the outcome, clipped to [q_lim, 1 - q_lim].
     void true_class(double q_lim, double* q) const {
         // Checked already: neither kernel can find a bad value.
         if (is_matrix_) {
@@ -48,7 +48,7 @@ public:
         kernel.brier_of_squares(q_, squares_high_, squares_low_, block_->n, high, low);
     }
 
-    // The last to be asked for: it may scale rows of the block.
+    // To be computed last: it may scale rows of the block.
     void spherical(double* high, double* low) {
         const ScoreKernels& kernel = kernels().scores;
         if (!is_matrix_) {

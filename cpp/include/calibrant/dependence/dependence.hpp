@@ -51,7 +51,7 @@ struct HsicSums {
     double trace = 0.0;  // trace(AB)
     double trace_x = 0.0, trace_y = 0.0;
     double diagonals = 0.0;                     // sum A_ii B_ii
-    double square_x = 0.0, square_y = 0.0;      // trace(AA), trace(BB); only if asked for
+    double square_x = 0.0, square_y = 0.0;      // trace(AA), trace(BB); only on request
     double diagonal_x = 0.0, diagonal_y = 0.0;  // sum A_ii^2, sum B_ii^2
 
     [[nodiscard]] double biased() const;

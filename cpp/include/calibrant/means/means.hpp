@@ -1,4 +1,4 @@
-// Generalized means of the probabilities q given to what happened (Nelson 2017):
+// Generalized means of the probabilities q given to the outcome (Nelson 2017):
 //
 //     G_m = (sum w q^m / sum w)^(1/m),   G_0 = exp(sum w log q / sum w),
 //     G_inf = max q,   G_-inf = min q    (over rows of positive weight).
@@ -98,7 +98,7 @@ private:
 // 0 <= q_lim < 1/2.
 [[nodiscard]] RiskProfile named_profile(double q_lim);
 
-// The geometric standard deviation of the probabilities given to what happened (Nelson 2017,
+// The geometric standard deviation of the probabilities given to the outcome (Nelson 2017,
 // equation 10): exp(sqrt(sum w (log q - log G_0)^2 / sum w)), q clipped to [q_lim, 1 - q_lim].
 // Infinite where some q, but not all, are 0; 1 where all are equal. The sums are exact; the
 // relative error is below 2^-51 (1 + the logarithm of the result). Throws as RiskProfile::update

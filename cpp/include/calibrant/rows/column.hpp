@@ -1,6 +1,6 @@
 // Column: a typed view of somebody else's array, read in blocks.
 //
-// Inputs are never cast as a whole. A kernel asks for one block at a time, as
+// Inputs are never cast as a whole. A kernel reads one block at a time, as
 // doubles or as class codes, and pays for a conversion only where there is one:
 // native, contiguous float64 is handed out in place.
 //

@@ -14,7 +14,7 @@
 // and instruction sets cannot change them; distances are computed without contraction.
 //
 // Native float32 and float64 are read in place wherever the draws of a pair, the dimensions of a
-// draw or the pairs lie side by side; anything else is converted by blocks. So each value is
+// draw or the pairs are contiguous; anything else is converted by blocks. So each value is
 // read once, and there is no copy.
 #pragma once
 

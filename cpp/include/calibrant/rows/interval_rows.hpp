@@ -1,4 +1,4 @@
-// Interval rows: (what happened, lower and upper bounds for one or many levels, weight), read
+// Interval rows: (outcome, lower and upper bounds for one or many levels, weight), read
 // block by block and checked on the way.
 //
 // Bounds are closed: y is covered if lower <= y <= upper. The width of an interval is the double
@@ -7,7 +7,7 @@
 // exactly if y is covered, and never -0.0.
 //
 // All values must be finite, and no two so far apart that a difference of them is not. Crossed
-// bounds are rejected, or swapped if that is asked for. Where missing values may be omitted, a row
+// bounds are rejected, or swapped on request. Where missing values may be omitted, a row
 // in which any value of any level is missing is left out of all of them.
 #pragma once
 

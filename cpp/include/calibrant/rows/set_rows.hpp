@@ -1,4 +1,4 @@
-// Set rows: (class that happened, prediction sets of one or many levels, weight), read block by
+// Set rows: (true class, prediction sets of one or many levels, weight), read block by
 // block and checked on the way, as the size of each set and whether it holds the class.
 //
 // Sets come in one of three forms:

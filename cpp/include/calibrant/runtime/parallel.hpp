@@ -11,12 +11,12 @@
 // chunks that it has done say that the rest would take it more than about 100 microseconds. What
 // a call inside a chunk does, it does on its own thread.
 //
-// The threads are those of C++, not of OpenMP: an OpenMP runtime ends the process when it is
-// rejected a thread or memory, waits for all threads at the end of a region, and does not survive a
-// fork. OpenMP is optional, and only asked how many threads there should be.
+// The threads are those of C++, not of OpenMP: an OpenMP runtime ends the process when it gets no
+// thread or memory, waits for all threads at the end of a region, and does not survive a fork.
+// OpenMP is optional, and only says how many threads there should be.
 //
 // Fork: threads stay behind in the parent. A forked child works on one thread for ever, whatever
-// is asked of it.
+// number is set.
 #pragma once
 
 #include <cstddef>
@@ -69,7 +69,7 @@ int openmp_date() noexcept;
 // its own; whether they get anything to do is decided by the time that chunks take.
 std::size_t workers_for(std::size_t n, std::size_t chunk);
 
-// Asked now and then whether to give up (Ctrl-C); nullptr is never.
+// Called now and then; true means to give up (Ctrl-C). nullptr is never called.
 using Poll = bool (*)();
 
 // for_each_chunk was told by its poll to give up.

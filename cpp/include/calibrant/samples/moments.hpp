@@ -98,7 +98,7 @@ private:
     ProductSums products_;
 };
 
-// Row by row, `rows.size` x `rows.width` values, scaled to length 1 if so asked. Throws
+// Row by row, `rows.size` x `rows.width` values, scaled to length 1 on request. Throws
 // InvalidInput at the first value that is not finite, and, if scaled, at the first row of zeros.
 void copy_features(const Column& rows, const char* name, bool to_unit_length, double* out,
                    Poll poll);

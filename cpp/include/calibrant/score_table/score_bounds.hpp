@@ -63,7 +63,7 @@ struct Chain {
 class ScoreBounds {
 public:
     // As the rules of bins.hpp have it. Throws InvalidInput where no row has weight. The columns
-    // low() and high() cost more than all else, and are empty unless asked for.
+    // low() and high() cost more than all else, and are empty unless requested.
     static ScoreBounds equal_count(const ScoreTable& table, std::size_t n_bins, bool columns);
     static ScoreBounds between(const ScoreTable& table, const Bins& bins, bool columns);
 

@@ -2,7 +2,7 @@
 // sums of the scores of all and of hits, and the least and greatest score. What needs order,
 // such as equal-count bins, is read off it with bounds (score_bounds.hpp); a cell whose least
 // and greatest scores agree is one tie, and nothing about it is uncertain. Where y_proba has shape
-// (n,) it also keeps the generalized means of the probabilities of what happened.
+// (n,) it also keeps the generalized means of the probabilities of the outcome.
 //
 // A table of pairs counts all pairs (event, class) instead, of any number of classes. It serves the
 // assessment; pairs of one event depend on each other, so it is not for tests.

@@ -11,7 +11,7 @@
 //
 // The sum of w d is exact in the terms, so that the difference is that of the two scores; d^2 is
 // rounded to a double before it is summed exactly. Any order of rows, batches and merges gives the
-// same bits. The log score's difference is undefined where a model gave 0 to what happened.
+// same bits. The log score's difference is undefined where a model gave 0 to the outcome.
 //
 // A sample without an event says little about d in the rows with one, but the probabilities do.
 // The even law of a row is the mixture of the two models' probabilities under which the mean of d

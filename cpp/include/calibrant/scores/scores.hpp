@@ -6,7 +6,7 @@
 //     log          -log q, in nats; infinite if some q is 0
 //     spherical    q / sqrt(sum_j p_j^2), in [0, 1]; a row of zeros scores 0
 //
-// where q is the probability given to what happened, clipped to [q_lim, 1 - q_lim] for the log
+// where q is the probability given to the outcome, clipped to [q_lim, 1 - q_lim] for the log
 // score alone. The weights of each class are summed too: the frequencies are the best constant
 // forecast, and its Brier score (sum form) is the Gini impurity.
 //

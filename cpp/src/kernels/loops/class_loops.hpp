@@ -60,7 +60,7 @@ struct RowScan {
     return any;
 }
 
-// What lies this far ahead is asked for: the processor's own prefetching stops while the rows of
+// What lies this far ahead is prefetched: the processor's own prefetching stops while the rows of
 // a block are counted.
 constexpr std::size_t ahead_values = 8 * block_rows;
 
