@@ -10,6 +10,7 @@ import calibrant
 from calibrant import streaming
 from calibrant._input.labels import POSITIVE_COLUMN
 from calibrant.evidence import Evidence
+from public_api import parameters, public_callables
 
 RNG = np.random.default_rng(21)
 P = RNG.random(600)
@@ -18,16 +19,15 @@ TWO = np.stack([1.0 - P, P], axis=1)
 OFF = np.where(np.arange(600)[:, None] == 7, [[0.25, 0.5]], TWO)
 WEIGHT = RNG.choice([0.5, 1.0, 2.0], 600)
 
+#: They read two columns as any matrix: they are of classes.
+OF_CLASSES = {"classwise_ece", "top_label_ece"}
 FUNCTIONS = {
-    name: getattr(calibrant, name)
-    for name in (
-        "accuracy_rejection_auc", "assess", "brier_decomposition", "brier_score",
-        "brier_skill_score", "conventions", "cumulative_differences", "cumulative_tests",
-        "expected_calibration_error", "ks_test", "kuiper_test", "log_decomposition", "log_score",
-        "maximum_calibration_error", "reliability_bins", "risk_profile", "roc_auc", "roc_curve",
-        "scorecard", "smooth_calibration_error", "spherical_score", "spiegelhalter_test",
-    )
-}  # fmt: skip
+    name: function
+    for name, function in public_callables().items()
+    if "." not in name
+    and name not in OF_CLASSES
+    and {"y_true", "y_proba"} <= parameters(function).keys()
+}
 ACCUMULATORS = {
     "Assessment": streaming.Assessment, "Reliability": streaming.Reliability,
     "RiskProfile": streaming.RiskProfile, "ScoreTable": streaming.ScoreTable,
