@@ -43,6 +43,7 @@ from calibrant.calibration import (
     conventions as conventions,
     expected_calibration_error as expected_calibration_error,
     maximum_calibration_error as maximum_calibration_error,
+    mean_calibration_error as mean_calibration_error,
     reliability_bins as reliability_bins,
     smooth_calibration_error as smooth_calibration_error,
     top_label_ece as top_label_ece,

@@ -495,3 +495,41 @@ def test_scikit_learn_agrees_away_from_the_edges():
     bins = calibrant.reliability_bins(y, p, n_bins=10)
     np.testing.assert_allclose(bins.frequencies, frequencies, rtol=1e-13)
     np.testing.assert_allclose(bins.mean_scores, scores, rtol=1e-13)
+
+
+@given(strategies.tables(min_rows=1))
+def test_mean_calibration_error_is_that_of_the_definition(table):
+    y, p, w = table
+    weights = [Fraction(1)] * len(p) if w is None else [Fraction(float(x)) for x in w]
+    if sum(weights) == 0:
+        with pytest.raises(ValueError, match="needs a row with positive weight"):
+            calibrant.mean_calibration_error(y, p, sample_weight=w)
+        return
+    rows = zip(weights, p, y, strict=True)
+    true = sum(x * (Fraction(float(score)) - int(hit)) for x, score, hit in rows) / sum(weights)
+    found = calibrant.mean_calibration_error(y, p, sample_weight=w)
+    assert abs(Fraction(found) - true) <= Fraction(math.ulp(float(true)))
+    ece = calibrant.expected_calibration_error(y, p, n_bins=5, sample_weight=w)
+    assert abs(found) <= ece
+
+
+def test_mean_calibration_error_of_labels_classes_and_missing_rows():
+    rng = np.random.default_rng(8)
+    p = rng.dirichlet([0.4] * 3, 5000)
+    y = rng.integers(0, 3, 5000)
+    found = calibrant.mean_calibration_error(y, p)
+    assert found == pytest.approx(p.max(axis=1).mean() - (p.argmax(axis=1) == y).mean(), rel=1e-9)
+    order = rng.permutation(5000)
+    assert calibrant.mean_calibration_error(y[order], p[order]) == found
+    repeats = rng.integers(0, 4, 5000)
+    repeated = calibrant.mean_calibration_error(
+        np.repeat(y, repeats), np.repeat(p, repeats, axis=0)
+    )
+    assert calibrant.mean_calibration_error(y, p, sample_weight=repeats) == repeated
+
+    words, scores = ["no", "yes", "yes"], [0.25, 0.5, math.nan]
+    found = calibrant.mean_calibration_error(words, scores, pos_label="yes", nan_policy="omit")
+    assert found == -0.125
+    assert math.copysign(1.0, calibrant.mean_calibration_error([0, 1], [0.5, 0.5])) == 1.0
+    with pytest.raises(ValueError, match="needs at least one row"):
+        calibrant.mean_calibration_error([], [])

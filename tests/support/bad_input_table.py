@@ -101,6 +101,7 @@ ROWS: dict[str, Row] = {
     "reliability_bins": row(EVENTS, n_bins=COUNT_OR_EDGES, sample_weight=UPDATED),
     "expected_calibration_error": row(EVENTS, n_bins=COUNT_OR_EDGES),
     "maximum_calibration_error": row(EVENTS, n_bins=COUNT_OR_EDGES),
+    "mean_calibration_error": row(EVENTS),
     "top_label_ece": row({**CLASSES, "strategy": "quantile", "n_bins": 2}, n_bins=COUNT_OR_EDGES),
     "top_label_ece, clusters": row({**CLASSES, "strategy": "kmeans", "n_bins": 2}, n_bins=COUNT_OR_EDGES),
     "classwise_ece": row(CLASSES, y_true=LABELS.without("one_column"), n_bins=COUNT_OR_EDGES, average=FLAG),

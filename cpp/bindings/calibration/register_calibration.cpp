@@ -168,6 +168,10 @@ void register_calibration(py::module_& m) {
              [](const Reliability& self) {
                  return with_ieee_environment([&] { return self.mean_gap(); });
              })
+        .def("mean_difference",
+             [](const Reliability& self) {
+                 return with_ieee_environment([&] { return self.mean_difference(); });
+             })
         .def(
             "root_mean_square_gap",
             [](const Reliability& self, bool debiased) {

@@ -246,6 +246,12 @@ double Reliability::error(GapNorm norm, bool debiased) const {
     return norm == GapNorm::largest ? largest_gap() : root_mean_square_gap(debiased);
 }
 
+double Reliability::mean_difference() const {
+    ExactSum difference;
+    for (const Bin& bin : table_) difference.subtract(excess(bin));
+    return mean(difference, total_weight());
+}
+
 double Reliability::mean_gap() const {
     ExactSum gaps;
     for (const Bin& bin : table_) {

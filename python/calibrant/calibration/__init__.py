@@ -19,6 +19,7 @@ from calibrant.calibration._errors import (
     classwise_ece,
     expected_calibration_error,
     maximum_calibration_error,
+    mean_calibration_error,
     reliability_bins,
     top_label_ece,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "conventions",
     "expected_calibration_error",
     "maximum_calibration_error",
+    "mean_calibration_error",
     "reliability_bins",
     "smooth_calibration_error",
     "top_label_ece",

@@ -32,6 +32,7 @@ __all__ = [
     "classwise_ece",
     "expected_calibration_error",
     "maximum_calibration_error",
+    "mean_calibration_error",
     "reliability_bins",
     "top_label_ece",
 ]
@@ -283,6 +284,61 @@ def maximum_calibration_error(
         sample_weight=sample_weight, pos_label=pos_label, labels=labels,
         multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
+
+
+def mean_calibration_error(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    pos_label: object | None = None,
+    labels: ArrayLike | None = None,
+    multi_class: MultiClass = "auto",
+    nan_policy: NanPolicy = "raise",
+) -> float:
+    """Mean score less frequency of hits: are the probabilities too high, or too low, on average?
+
+    Positive where they are too high, negative where they are too low. It is the bias of the
+    forecast, and what clinical prediction calls mean calibration or calibration-in-the-large
+    [1]_, with the opposite sign where that is observed less expected.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        Class codes, 0 to k - 1.
+    y_proba : array of shape (n,) or (n, k), values in [0, 1]
+        The score is the probability of class 1, a hit is label 1; with k columns the score is
+        the largest probability of the row, and a hit that its class is the label: then a positive
+        value is overconfidence.
+    sample_weight, pos_label, labels, multi_class, nan_policy
+        As for `calibrant.risk_profile`.
+
+    Notes
+    -----
+    With scores s, hits y and weights w it is sum w (s - y) / sum w, exact but for one rounding. Its
+    magnitude is at most that of `expected_calibration_error` with whatever bins, which is equal
+    where the gaps of all bins have the same sign: it is 0 also where errors of opposite sign
+    cancel, and so says nothing alone.
+
+    References
+    ----------
+    .. [1] B. Van Calster et al., "A calibration hierarchy for risk models was defined: from utopia
+       to empirical data", Journal of Clinical Epidemiology 74, 2016.
+
+    Examples
+    --------
+    >>> mean_calibration_error([0, 0, 1, 1], [0.25, 0.5, 0.75, 1.0])
+    0.125
+    >>> mean_calibration_error([0, 0, 1, 1], [0.25, 0.25, 0.5, 0.5])
+    -0.125
+    """
+    codes, y_proba = event_rows(
+        y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
+    )
+    whole = [0.0, 1.0]
+    return _table(
+        codes, y_proba, whole, "uniform", sample_weight, nan_policy, _core.EITHER
+    ).mean_difference()
 
 
 def top_label_ece(

@@ -73,6 +73,14 @@ def largest_gap(few: bool) -> Iterator[Case]:
     return errors(few, NORMS[3:], most=1000)
 
 
+@row("mean calibration error", covers="mean_calibration_error", bound=1)
+def mean_difference(few: bool) -> Iterator[Case]:
+    for y, p, weights in predictions(few, most=1000):
+        _, weight, hits, scores = reference.reliability(y, p.tolist(), [0, 1], listed(weights))[0]
+        found = calibrant.mean_calibration_error(y, p, sample_weight=weights)
+        yield case(found, (scores - hits) / weight)
+
+
 @row(
     "top-label and class-wise calibration error", covers="top_label_ece classwise_ece", bound=2,
     peer="NumPy",

@@ -56,6 +56,9 @@ public:
     // of |hits - scores| over the bins, divided by the weight. These throw InvalidInput
     // where no row has weight.
     [[nodiscard]] double mean_gap() const;
+    // The mean score less the frequency of hits over all rows: the same with signs, which does not
+    // depend on the bins. Positive where scores are too high. Exact but for one rounding.
+    [[nodiscard]] double mean_difference() const;
     // The root of the mean square gap. Debiased, the sampling variance of each bin's frequency
     // f, f (1 - f) / (weight - 1), is taken off its square; bins of a weight below 2 are left
     // out, and a negative total gives 0.
