@@ -26,6 +26,7 @@ FACTORIES = {
     "spiegelhalter": streaming.Spiegelhalter,
     "assessment": functools.partial(streaming.Assessment, 4, q_lim=0.01),
     "score table": streaming.ScoreTable,
+    "table of pairs": functools.partial(streaming.ScoreTable, pairs=True),
     "scorecard": functools.partial(streaming.Scorecard, n_bins=3),
 }
 each_factory = pytest.mark.parametrize("factory", FACTORIES.values(), ids=FACTORIES)

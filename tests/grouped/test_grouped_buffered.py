@@ -21,6 +21,7 @@ KINDS = {
     "assessment": (functools.partial(Assessment, 10), 512),
     "assessment, clipped": (functools.partial(Assessment, 10, q_lim=0.01), 512),
     "score table": (ScoreTable, 16384),
+    "table of pairs": (functools.partial(ScoreTable, pairs=True, q_lim=0.01), 16384),
     "scorecard": (functools.partial(Scorecard, q_lim=1e-9), 16384),
 }
 each_kind = pytest.mark.parametrize(("factory", "most"), KINDS.values(), ids=KINDS)

@@ -121,6 +121,15 @@ KINDS = {
     "score table": (streaming.ScoreTable, event_rows),
     "weighted score table": (streaming.ScoreTable, weighted_rows),
     "score table of classes": (streaming.ScoreTable, matrix_rows),
+    "table of pairs": (functools.partial(streaming.ScoreTable, pairs=True), event_rows),
+    "weighted table of pairs": (
+        functools.partial(streaming.ScoreTable, pairs=True, q_lim=0.01),
+        weighted_rows,
+    ),
+    "table of pairs of classes": (
+        functools.partial(streaming.ScoreTable, pairs=True),
+        matrix_rows,
+    ),
     "scorecard": (functools.partial(streaming.Scorecard, n_bins=4), event_rows),
     "weighted scorecard": (functools.partial(streaming.Scorecard, n_bins=4), weighted_rows),
     "scorecard of classes": (functools.partial(streaming.Scorecard, n_bins=4), matrix_rows),

@@ -30,7 +30,7 @@ inline void add_events(Spiegelhalter& state, const Events& events, Poll poll) {
     state.update(binary_or_top_label(events), 0, poll);
 }
 inline void add_events(ScoreTable& state, const Events& events, Poll poll) {
-    state.update(binary_or_top_label(events), 0, poll);
+    state.update(state.rows_of(events), 0, poll);
 }
 inline void add_events(Assessment& state, const Events& events, Poll poll) {
     state.update({events, Scoring::pairs, 0, state.q_lim()}, 0, poll);
