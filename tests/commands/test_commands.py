@@ -148,7 +148,7 @@ def test_states_are_merged_and_scored_as_if_all_rows_were_one_file(columns):
     assert run("score", "a.state", "b.state").stdout == whole.stdout
     found = json.loads(run("state", "inspect", "all.state").stdout)
     assert (found["kind"], found["n"]) == ("Evidence", N)
-    assert found["source"]["settings"]["gather"] == ["spectrum"]
+    assert found["source"]["settings"]["gather"] == ["assessment"]
     assert sorted(found["source"]["files"]) == ["a.parquet", "b.parquet"]
 
 
@@ -222,11 +222,33 @@ def test_report_of_a_file_and_of_its_state(folder):
     assert json.loads((folder / "out.json").read_text())["schema"] == content["schema"]
 
 
-def test_report_needs_files_or_the_demo():
+@pytest.mark.parametrize("command", ["report", "score"])
+def test_files_or_the_demo(command):
     for args in ((), ("--demo", "table.parquet")):
-        done = run("report", *args)
+        done = run(command, *args)
         assert done.exit_code == 2
         assert "give files, or --demo" in done.stderr
+
+
+def test_report_and_score_take_the_same_options():
+    from calibrant.commands import report, score
+
+    both = [
+        {option for each in command.params for option in each.opts + each.secondary_opts}
+        for command in (report.command, score.command)
+    ]
+    assert both[0] - both[1] == {"--title"}
+    assert both[1] <= both[0]
+
+
+def test_both_write_json_and_a_state(folder):
+    pytest.importorskip("jinja2")
+    for command, schema in (("report", "calibrant.report/1"), ("score", "calibrant.scorecard/1")):
+        for _ in range(2):  # its like is replaced
+            done = run(command, "--demo", "-o", "out.json", "--save-state", f"{command}.state")
+            assert done.exit_code == 0, done.stderr
+        assert json.loads((folder / "out.json").read_text())["schema"] == schema
+    assert (folder / "report.state").read_bytes() == (folder / "score.state").read_bytes()
 
 
 # --- what can go wrong

@@ -1,4 +1,4 @@
-"""Forged states of every accumulator are rejected, or cost no more than honest ones."""
+"""States of every accumulator, damaged or forged: rejected, or as good as honest ones."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import pytest
 
 from bad_input_rows import ACCUMULATORS, filled
 from calibrant import _core
-from calibrant._accumulator.container import pack, unpack
+from calibrant._accumulator.composite import pack, unpack
 from calibrant.evidence import Evidence
 from calibrant.streaming import Scores, Windowed
+from forged_states import every_byte_forged, every_word_forged
 
+SAVED = [name for name in ACCUMULATORS if hasattr(filled(name), "to_bytes")]
 #: States of the core: magic, version, kind, length, payload, checksum.
-OF_THE_CORE = [
-    name
-    for name in ACCUMULATORS
-    if hasattr(filled(name), "to_bytes") and filled(name).to_bytes().startswith(b"CLBR")
-]
+OF_THE_CORE = [name for name in SAVED if filled(name).to_bytes().startswith(b"CLBR")]
+#: Of others the payload holds sealed states.
+PLAIN = [name for name in OF_THE_CORE if name != "streaming.Grouped"]
 #: Sums whose limbs begin far from those of all others, and counts.
 WORDS = [struct.pack("<q", n) for n in (2**20, -(2**20), 2**39, -(2**39), 2**12, -(2**12), 3)]
 
@@ -33,7 +33,50 @@ def forged(state: bytes):
             yield _core._testing.seal(kind, version, payload[:place] + word + payload[place + 8 :])
 
 
-@pytest.mark.parametrize("name", [name for name in OF_THE_CORE if name != "streaming.Grouped"])
+@pytest.mark.parametrize("name", SAVED)
+def test_damaged_bytes_are_rejected(name):
+    """A bit that is flipped, bytes that are missing or too many, the state of another class."""
+    honest = filled(name)
+    state, read = honest.to_bytes(), type(honest).from_bytes
+    assert read(state) == honest
+    other = "streaming.Moments" if name != "streaming.Moments" else "streaming.Vendi"
+    damaged = [b"", state + b"\0", filled(other).to_bytes()]
+    for place in range(0, len(state), max(1, len(state) // 1000)):
+        flipped = bytearray(state)
+        flipped[place] ^= 1 << place % 8
+        damaged += [flipped, state[:place]]
+    for block in damaged:
+        with pytest.raises(ValueError, match=r"."):
+            read(block)
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.parametrize("rows", [True, False], ids=["filled", "empty"])
+def test_forged_payloads(name, rows):
+    """Under a good seal: rejected, or read as they stand, and of use."""
+    honest = filled(name) if rows else ACCUMULATORS[name][0]()
+    state = honest.to_bytes()
+    kind, version = struct.unpack_from("<HH", state, 6)
+    payloads = [*every_word_forged(state[20:-4]), *every_byte_forged(state[20:-4])]
+    for payload in payloads[:: max(1, len(payloads) // 2000)]:
+        sealed = _core._testing.seal(kind, version, payload)
+        try:
+            total = type(honest).from_bytes(sealed)
+        except ValueError:
+            continue
+        assert total.to_bytes() == sealed
+        repr(total)
+        for use in (
+            total.result,
+            lambda: total.merge(total),  # noqa: B023
+            lambda: total.update(**ACCUMULATORS[name][1]),  # noqa: B023
+            total.result,
+        ):
+            with contextlib.suppress(ValueError, OverflowError):
+                use()
+
+
+@pytest.mark.parametrize("name", PLAIN)
 def test_sums_far_apart_cost_little(name):
     """What is read is merged and asked for; a sum of 2^20 limbs, times another, takes minutes."""
     honest = filled(name)
@@ -110,13 +153,13 @@ def head_forgeries(head: dict):
 def test_forged_heads_of_evidence():
     """Rejected when they are read, or by a method with ValueError: no KeyError, no TypeError."""
     honest = filled("evidence.Evidence")
-    head, states = unpack(honest.to_bytes())
+    head, states = unpack(honest.to_bytes(), Evidence.MAGIC, "evidence")
     lengths = head.pop("states", None)
     assert lengths is None
     read = 0
     for damaged in head_forgeries(head):
         try:
-            found = Evidence.from_bytes(pack(damaged, states))
+            found = Evidence.from_bytes(pack(damaged, states, Evidence.MAGIC))
         except ValueError:
             continue
         read += 1

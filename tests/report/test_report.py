@@ -467,13 +467,32 @@ def test_rows_without_a_group_are_in_no_part(make):
     some, all_rows = Evidence(gather=gather), Evidence(gather=gather)
     some.update(y[known], p[known])
     all_rows.update(y, p, groups=groups, nan_policy="omit")
-    for part in ("scorecard", "spectrum", "assessment"):
+    for part in ("scorecard", "spectrum", *(["assessment"] if p.ndim == 2 else [])):
         found, expected = getattr(all_rows, part), getattr(some, part)
         assert (found.n, found.n_omitted) == (800, 400)
         if part != "assessment":
             assert found.result().to_dict() | {"n_omitted": 0} == expected.result().to_dict()
         else:
             assert found.assess().model.accuracy == expected.assess().model.accuracy
+
+
+def test_the_confidence_level_is_that_of_every_section():
+    y, p = rows(1200)
+    page = report(y, p, groups=np.arange(1200) % 3, confidence_level=0.8)
+    figures = {figure.name: figure for section in page.sections for figure in section.figures}
+    for name in ("reliability", "cumulative-differences", "roc"):
+        assert figures[name].options["level"] == 0.8
+    curve = figures["roc"].display.result
+    label = figures["roc"].display.plot(**figures["roc"].options).line_.get_label()
+    assert label.endswith(f" {1.2815515655 * curve.auc_standard_error:.2g}")
+    texts = " ".join(section.explanation for section in page.sections)
+    assert "80%" in texts
+    assert "95" not in texts
+    for number in page.sections[0].numbers:
+        if number.name == "auc":
+            assert number.high - number.low == pytest.approx(
+                2 * 1.2815515655 * curve.auc_standard_error, rel=0.05
+            )
 
 
 def test_why_there_is_no_roc_curve():

@@ -261,20 +261,36 @@ def test_bounds_are_near_the_extremes_of_what_the_cell_allows(hits):
 # The accumulator
 
 
-def test_states_are_read_back_and_damaged_ones_rejected():
+@pytest.mark.parametrize("n", [3, 4000, 20_000])
+@pytest.mark.parametrize("q_lim", [0.0, 0.01])
+@pytest.mark.parametrize("n_classes", [1, 3])
+def test_the_spectrum_of_a_stream(n, q_lim, n_classes):
+    rng = np.random.default_rng(n)
+    p = rng.beta(0.3, 0.5, n) if n_classes == 1 else rng.dirichlet([0.3] * n_classes, n)
+    y = rng.integers(0, max(n_classes, 2), n)
+    weight = rng.integers(0, 4, n) / 3
+    q = np.where(y == 1, p, 1 - p) if n_classes == 1 else p[np.arange(n), y]
+    table = streaming.ScoreTable(pairs=n_classes > 1, q_lim=q_lim if n_classes > 1 else 0.0)
+    table.update(y, p, sample_weight=weight)
+    found = table._spectrum(q_lim)
+    exact = calibrant.mean_spectrum(q, q_lim=q_lim, sample_weight=weight)
+    assert found.value.powers == exact.powers
+    assert found.value.n == n
+    if n_classes == 1 and n <= 4096:
+        np.testing.assert_allclose(found.value.means, exact.means, rtol=1e-15)
+        assert found.low == found.value.means == found.high
+    ordered = zip(found.low, exact.means, found.high, strict=True)
+    assert all(low * (1 - 1e-14) <= mean <= high * (1 + 1e-14) for low, mean, high in ordered)
+    if q.min() > 2**-38:
+        np.testing.assert_allclose(found.value.means, exact.means, rtol=1e-5)
+
+
+def test_a_stream_in_which_the_impossible_happened():
     table = streaming.ScoreTable()
-    table.update([0, 1, 1, 0], [0.2, 0.9, 1e-20, 0.20000001], sample_weight=[1, 0.5, 1, 0])
-    good = table.to_bytes()
-    assert streaming.ScoreTable.from_bytes(good) == table
-    damaged = [good[:i] for i in range(len(good))]
-    damaged += [
-        good[:i] + bytes([good[i] ^ (1 << bit)]) + good[i + 1 :]
-        for i in range(len(good))
-        for bit in range(8)
-    ]
-    for state in [*damaged, good + b"\0", streaming.RiskProfile().to_bytes()]:
-        with pytest.raises(ValueError, match=r"state|checksum|length"):
-            streaming.ScoreTable.from_bytes(state)
+    table.update([1, 0], [0.0, 0.5])
+    means = dict(zip(table._spectrum(0.0).value.powers, table._spectrum(0.0).low, strict=True))
+    assert means[0.0] == means[-1.0] == 0.0
+    assert means[1.0] == 0.25
 
 
 def crc32c(data):

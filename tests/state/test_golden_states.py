@@ -239,7 +239,7 @@ def result_of(total):
         fields = total.result().to_dict()
         if isinstance(total, Evidence):
             # The parts themselves are states of their own, saved beside it.
-            fields["parts"] = {name: part.n for name, part in total._parts()}
+            fields["parts"] = {name: part.n for name, part in total._gathered()}
             fields["groups"] = {key: card.n for key, card in total.result().groups.items()}
             fields["left_out"] = total.left_out
     except ValueError as error:

@@ -21,3 +21,10 @@ def every_word_forged(payload: bytes) -> Iterator[bytes]:
     for place in range(len(payload) - 7):
         for word in words:
             yield payload[:place] + word + payload[place + 8 :]
+
+
+def every_byte_forged(payload: bytes) -> Iterator[bytes]:
+    """Put other bytes in place of each byte."""
+    for place, byte in enumerate(payload):
+        for other in {0, 1, 0x7F, 0x80, 0xFF, byte ^ 1, byte ^ 0x80} - {byte}:
+            yield payload[:place] + bytes([other]) + payload[place + 1 :]

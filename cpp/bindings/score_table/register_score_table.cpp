@@ -130,6 +130,12 @@ void register_score_table(py::module_& m) {
         .def_property_readonly("n_omitted", &ScoreTable::omitted)
         .def_property_readonly("columns", &ScoreTable::columns)
         .def("model", &ScoreTable::model)
+        .def("hit_cells",
+             [](const ScoreTable& self) {
+                 const auto found = with_ieee_environment([&] { return self.hit_cells(); });
+                 return py::make_tuple(as_array(found.weights), as_array(found.means),
+                                       as_array(found.least), as_array(found.greatest));
+             })
         .def("pairs",
              [](const ScoreTable& self) {
                  return with_ieee_environment([&] { return self.pairs(); });

@@ -670,4 +670,19 @@ ScoreTable ScoreTable::pairs() const {
     return result;
 }
 
+ScoreTable::HitCells ScoreTable::hit_cells() const {
+    if (!of_pairs_ && columns_ > 1) throw InvalidInput("the table has the top labels only");
+    const ScoreTable all = of_pairs_ ? *this : pairs();
+    HitCells found;
+    for (const Cell* const cell : all.filled()) {
+        const RoundedSums sums = all.rounded(*cell);
+        if (!(sums.hits > 0.0)) continue;
+        found.weights.push_back(sums.hits);
+        found.means.push_back(std::clamp(sums.hit_scores / sums.hits, cell->least, cell->greatest));
+        found.least.push_back(cell->least);
+        found.greatest.push_back(cell->greatest);
+    }
+    return found;
+}
+
 }  // namespace calibrant

@@ -72,16 +72,11 @@ def is_state(path: str | os.PathLike[str]) -> bool:
 
 def _kinds() -> dict[bytes, Any]:
     """Return the classes whose states are no accumulator of the core, by what they begin with."""
-    from calibrant._accumulator.container import MAGIC
     from calibrant.evidence import Evidence
     from calibrant.sequential import SequentialCalibrationTest
     from calibrant.streaming import Windowed
 
-    return {
-        MAGIC: Evidence,
-        Windowed.MAGIC: Windowed,
-        SequentialCalibrationTest.MAGIC: SequentialCalibrationTest,
-    }
+    return {kind.MAGIC: kind for kind in (Evidence, Windowed, SequentialCalibrationTest)}
 
 
 def _accumulator(block: bytes) -> Any:

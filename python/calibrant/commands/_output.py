@@ -30,7 +30,7 @@ force_option = click.option(
     "--force", is_flag=True, help="Replace a file that is no report or state of calibrant, too."
 )
 
-_JSON_REPORT = re.compile(rb'\s*\{\s*"schema": "calibrant[.-]report/')
+_JSON_REPORT = re.compile(rb'\s*\{\s*"schema": "calibrant[.-](report|scorecard)/')
 _HINTS = 50  # where the last column of the table begins
 
 

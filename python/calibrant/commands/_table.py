@@ -15,12 +15,10 @@ from click.core import ParameterSource
 from calibrant._result import printable
 
 if TYPE_CHECKING:
-    from calibrant.evidence import Evidence
     from calibrant.io import Scan
-    from calibrant.streaming import Windowed
 
 __all__ = [
-    "bins_option", "gathered", "level_option", "merged", "once", "progress_bar", "q_lim_option",
+    "bins_option", "level_option", "merged", "once", "progress_bar", "q_lim_option",
     "reject_reading_options", "role_options", "scanned", "show_notes",
 ]  # fmt: skip
 
@@ -242,49 +240,6 @@ def show_notes(notes: Sequence[str]) -> None:
     click.secho("\n".join(map(printable, notes)), dim=True, err=True)
 
 
-#: Options of `Evidence.of`; the others are those of `calibrant.io.scan`.
-OF_EVIDENCE = ("width_edges", "hsic_bandwidth", "multi_class")
-
-
-def gathered(
-    files: Sequence[str], options: dict[str, Any], *, gather: Sequence[str], **settings: Any
-) -> tuple[Evidence, Windowed | None]:
-    """Read tables, or states that were saved, into one evidence, and tables into windows, too."""
-    from calibrant.commands._windows import read_windows
-    from calibrant.evidence import Evidence
-
-    states = [name for name in files if _is_state(name)]
-    if states:
-        if len(states) < len(files):
-            raise click.UsageError("give tables or saved states, not both")
-        reject_reading_options("a saved state has been read already")
-        return merged(states, Evidence.load), None
-    widths = {name: options.pop(name, None) for name in OF_EVIDENCE}
-    every = options.pop("every", None)
-    if (every is None) != (options.get("timestamp") is None):
-        raise click.UsageError("--time and --every go together: --time day --every 7d")
-    rows = scanned(files, options)
-    if every is not None:
-        _check_windows(rows)
-    show_notes(rows.notes())
-    with progress_bar(rows.n_rows) as progress:
-        evidence = Evidence.of(rows, gather=gather, progress=progress, **settings, **widths)
-    if every is None:
-        return evidence, None
-    with progress_bar(rows.n_rows) as progress:
-        multi_class = widths["multi_class"] or "auto"
-        windows = read_windows(rows, every, multi_class=multi_class, progress=progress, **settings)
-    return evidence, windows
-
-
-def _check_windows(rows: Scan) -> None:
-    """Reject what cannot be compared by windows before it is read."""
-    if not rows.roles.prob:
-        raise click.UsageError("--time compares probabilities, and there are none")
-    if not rows.can_be_read_again:
-        raise click.UsageError(f"--time reads the rows twice, and {rows.name} can be read once")
-
-
 def merged(states: Sequence[str], load: Callable[[str], T]) -> T:
     """Return the states of some files as one; each file counts once."""
     from calibrant.io._sources import check_distinct
@@ -298,16 +253,6 @@ def merged(states: Sequence[str], load: Callable[[str], T]) -> T:
         except (TypeError, ValueError) as error:
             raise type(error)(f"{name}: {error}") from error
     return total  # type: ignore[no-any-return]
-
-
-def _is_state(name: str) -> bool:
-    from calibrant._accumulator.container import MAGIC
-
-    path = Path(name)
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
 
 
 @contextmanager

@@ -8,40 +8,25 @@ from typing import Any
 import click
 
 from calibrant._result import counted, printable
-from calibrant.commands._conditions import Condition, condition_option, fail_if, failures, of_card
-from calibrant.commands._output import force_option
-from calibrant.commands._table import (
-    gathered,
-    level_option,
-    once,
-    reject_reading_options,
-    role_options,
-)
-from calibrant.commands._windows import time_options
+from calibrant.commands._conditions import Condition, fail_if, failures, of_card
+from calibrant.commands._evidence import evidence_options, gathered
+from calibrant.commands._table import once
 
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.argument("files", nargs=-1, metavar="[FILE...]")
-@click.option("--demo", is_flag=True, help="Report on an example; no file is needed.")
-@once(
-    "-o", "--output", metavar="FILE",
-    help="Where to write: HTML, or JSON if it ends in .json.  [default: report.html, or stdout]",
-)  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Write JSON instead of HTML.")
+@evidence_options(
+    "Where to write: HTML, or JSON if it ends in .json.  [default: report.html, or stdout]"
+)
 @once("--title", metavar="TEXT", help="The title of the report.")
-@role_options()
-@time_options
-@level_option
-@condition_option
-@force_option
 def command(
     files: tuple[str, ...],
     *,
     demo: bool,
     output: str | None,
     as_json: bool,
+    save_state: str | None,
     title: str | None,
     conditions: list[Condition],
     force: bool,
@@ -62,32 +47,23 @@ def command(
     calibrant report predictions.parquet --time day --every 7d
     """
     from calibrant._input.validation import check_level
+    from calibrant.commands._demo import TITLE
     from calibrant.commands._output import as_json_by_name, check_output, echo_json, write_report
-    from calibrant.evidence import EVERYTHING, Evidence
     from calibrant.report import Report
 
-    if demo == bool(files):
-        raise click.UsageError("give files, or --demo")
     as_json = as_json_by_name(output, as_json)
     if output is None and not as_json:
         output = "report.html"
     check_level(confidence_level)
     check_output(output, inputs=files, kind="report", force=force)
-    if demo:
-        from calibrant.commands._demo import TITLE, overconfident
-
-        reject_reading_options("--demo reads none", "n_bins", "q_lim")
-        evidence = Evidence.of(overconfident(), group="site", n_bins=n_bins, q_lim=q_lim)
-        windows = None
-        title = title or TITLE
-    else:
-        evidence, windows = gathered(files, roles, gather=EVERYTHING, n_bins=n_bins, q_lim=q_lim)
+    evidence, windows = gathered(
+        files, roles, demo=demo, save_state=save_state, force=force, for_report=True,
+        n_bins=n_bins, q_lim=q_lim,
+    )  # fmt: skip
+    title = title or (TITLE if demo else _title_of(files))
     card = evidence.result(confidence_level) if conditions and evidence.scorecard.n else None
     failed = failures(conditions, of_card(card))
-    report = Report.of(
-        evidence, title=title or _title_of(files), confidence_level=confidence_level,
-        windows=windows,
-    )  # fmt: skip
+    report = Report.of(evidence, title=title, confidence_level=confidence_level, windows=windows)
     if output is None:
         echo_json(report.to_dict())
     else:

@@ -7,32 +7,23 @@ from typing import Any
 
 import click
 
-from calibrant.commands._conditions import Condition, condition_option, fail_if, failures, of_card
-from calibrant.commands._output import force_option
-from calibrant.commands._table import gathered, level_option, once, role_options
-from calibrant.commands._windows import time_options
+from calibrant._result import counted, printable
+from calibrant.commands._conditions import Condition, fail_if, failures, of_card
+from calibrant.commands._evidence import evidence_options, gathered
 
 __all__ = ["command"]
 
 
 @click.command("score")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@role_options()
-@time_options
-@level_option
-@condition_option
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@once(
-    "--save-state", metavar="FILE",
-    help="Save all that a report needs, to be merged or reported later; takes longer.",
-)  # fmt: skip
-@force_option
+@evidence_options("Where to write: JSON.  [default: a table on stdout]")
 def command(
     files: tuple[str, ...],
     *,
-    conditions: list[Condition],
+    demo: bool,
+    output: str | None,
     as_json: bool,
     save_state: str | None,
+    conditions: list[Condition],
     force: bool,
     confidence_level: float,
     n_bins: int,
@@ -56,32 +47,42 @@ def command(
     from calibrant._input.validation import check_level
     from calibrant.calibration._verdict import calibration_verdict
     from calibrant.commands._coverage import coverage_content, coverage_lines
-    from calibrant.commands._output import check_output, echo_json, show_scorecard, write_file
+    from calibrant.commands._output import (
+        check_output,
+        echo_json,
+        json_text,
+        show_scorecard,
+        write_file,
+    )
     from calibrant.commands._windows import window_lines
     from calibrant.drift import drift_since_first
-    from calibrant.evidence import EVERYTHING
 
     check_level(confidence_level)
     time = roles["timestamp"]
-    check_output(save_state, inputs=files, kind="state", force=force)
-    gather = () if save_state is None else EVERYTHING
-    evidence, windows = gathered(files, roles, gather=gather, n_bins=n_bins, q_lim=q_lim)
-    if save_state is not None:
-        write_file(save_state, evidence.to_bytes())
+    check_output(output, inputs=files, kind="report", force=force)
+    evidence, windows = gathered(
+        files, roles, demo=demo, save_state=save_state, force=force, for_report=False,
+        n_bins=n_bins, q_lim=q_lim,
+    )  # fmt: skip
     card = evidence.result(confidence_level) if evidence.scorecard.n else None
     verdict = None
     if card is not None and evidence.table is not None:
         verdict = calibration_verdict(evidence.table._rows, q_lim=card.q_lim)
     drift = None if windows is None else drift_since_first(windows, confidence_level)
     failed = failures(conditions, of_card(card))
-    if as_json:
+    if as_json or output is not None:
         content: dict[str, Any] = {"schema": "calibrant.scorecard/1", "source": evidence.source}
         content["scorecard"] = None if card is None else card.to_dict()
         content["verdict"] = None if verdict is None else asdict(verdict)
         if windows is not None:
             content["windows"] = [window.to_dict() for window in windows.windows()]
             content["drift"] = None if drift is None else drift.to_dict()
-        echo_json({**content, **coverage_content(evidence, confidence_level)})
+        content |= coverage_content(evidence, confidence_level)
+        if output is None:
+            echo_json(content)
+        else:
+            write_file(output, json_text(content) + "\n")
+            click.echo(f"{printable(output)}: {counted(evidence.n, 'row')}")
     else:
         if card is not None:
             show_scorecard(card)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from calibrant import _core, scorecards, streaming
 from calibrant._accumulator.base import Accumulator
-from calibrant._accumulator.container import pack, unpack
-from calibrant._accumulator.serializable import Serializable, state_bytes
+from calibrant._accumulator.composite import Composite
 from calibrant._core import __version__
 from calibrant._input.validation import (
     MultiClass,
@@ -32,9 +31,6 @@ from calibrant.io._batches import Batch
 from calibrant.means import SPECTRUM_POWERS
 from calibrant.ranks._results import RankCalibration
 
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
 __all__ = ["EVERYTHING", "Evidence"]
 
 
@@ -43,7 +39,7 @@ def __dir__() -> list[str]:
 
 
 #: What a report needs besides the scorecard.
-EVERYTHING = ("spectrum",)
+EVERYTHING = ("assessment",)
 #: Which class each accumulator but the scorecards is of.
 _PARTS: dict[str, type[Accumulator[Any]]] = {
     "spectrum": streaming.RiskProfile,
@@ -59,14 +55,15 @@ _OPTIONAL = ("spectrum", "assessment")
 _OF_INTERVALS = ("levels", "width_edges", "hsic_bandwidth")
 
 
-class Evidence(Serializable):
+class Evidence(Composite):
     """The accumulators of one pass over a table, filled together.
 
     Parameters
     ----------
     gather : collection of str
-        What to gather besides the scorecard: "spectrum", for a report; "assessment" where there
-        are several classes. None where the scorecard is all that is wanted.
+        What to gather besides the scorecard: "assessment", the pairs of all classes where there
+        are several, for a report; "spectrum", the exact generalized means of many powers. None
+        where the scorecard is all that is wanted.
     levels : sequence of float
         The nominal levels of prediction intervals, if there are some.
     width_edges : sequence of float
@@ -92,7 +89,8 @@ class Evidence(Serializable):
         Of all rows; without rows where the table has no probabilities.
     spectrum : streaming.RiskProfile or None
         With the powers of `calibrant.mean_spectrum`.
-    assessment : streaming.Assessment or None
+    assessment : streaming.ScoreTable or None
+        Of pairs; without rows where the probabilities are of one class.
     intervals : streaming.Intervals or None
     groups : dict of streaming.Scorecard
         By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
@@ -116,6 +114,9 @@ class Evidence(Serializable):
     >>> Evidence.from_bytes(evidence.to_bytes()) == evidence
     True
     """
+
+    MAGIC = b"CLEV"
+    _WHAT = "evidence"
 
     def __init__(
         self,
@@ -201,8 +202,7 @@ class Evidence(Serializable):
         ----------
         table : as for `calibrant.io.scan`, or what it returned
         gather, n_bins, q_lim, multi_class
-            As for the class; "assessment" is added to what is gathered where there are several
-            classes. Intervals and sets are gathered where there are some.
+            As for the class. Intervals and sets are gathered where there are some.
         width_edges, hsic_bandwidth : optional
             As for the class; by default the quartiles of the widths of the first rows, at the
             first level, and the distance from the first quartile to the third. What is to be
@@ -221,8 +221,6 @@ class Evidence(Serializable):
             )
         if isinstance(gather, str) or not hasattr(gather, "__iter__"):
             raise TypeError(f"gather must be a sequence of names, got {gather!r}")
-        if gather and rows.has_classes and (len(rows.roles.prob) > 2 or multi_class != "auto"):
-            gather = {*gather, "assessment"}
         if width_edges is None or hsic_bandwidth is None:
             quartiles = width_quartiles(rows)
             width_edges = edges_of(quartiles) if width_edges is None else width_edges
@@ -263,7 +261,7 @@ class Evidence(Serializable):
         """A copy of the scorecard's table of scores; None where there are no probabilities."""
         return self.scorecard.table if self.scorecard.n else None
 
-    def _parts(self) -> Iterator[tuple[str, Accumulator[Any]]]:
+    def _gathered(self) -> Iterator[tuple[str, Accumulator[Any]]]:
         """What there is besides the scorecards."""
         for name in _PARTS:
             part = getattr(self, name)
@@ -337,7 +335,7 @@ class Evidence(Serializable):
         return made
 
     def _merge(self, other: Self) -> None:
-        mine, others = dict(self._parts()), dict(other._parts())
+        mine, others = dict(self._gathered()), dict(other._gathered())
         left_out = {**other.left_out, **self.left_out}
         for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
             raise ValueError(f"cannot merge: only one of the two has gathered the {name}")
@@ -423,13 +421,12 @@ class Evidence(Serializable):
             "result": json_ready(result),
         }
 
-    def to_bytes(self) -> bytes:
-        """Return all accumulators as bytes, each with its own checksum."""
+    def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         still = self._still()
-        states = {"scorecard": still.scorecard.to_bytes()}
-        states.update((name, part.to_bytes()) for name, part in still._parts())
         keys = sorted_keys(still.groups)
-        states.update((f"group {i}", still.groups[key].to_bytes()) for i, key in enumerate(keys))
+        states = {"scorecard": still.scorecard.to_bytes()}
+        states |= {name: part.to_bytes() for name, part in still._gathered()}
+        states |= {f"group {i}": still.groups[key].to_bytes() for i, key in enumerate(keys)}
         head = {
             "settings": still._settings,
             "classes": list(still.classes),
@@ -437,42 +434,24 @@ class Evidence(Serializable):
             "left_out": still.left_out,
             "source": still.source,
         }
-        return pack(head, states)
+        return head, states
 
     @classmethod
-    def from_bytes(cls, state: Buffer) -> Self:
-        """Return what `to_bytes` made bytes of.
-
-        Raises
-        ------
-        ValueError
-            If they are damaged, or of a newer version. Bytes from anywhere are safe to try.
-        """
-        head, states = unpack(state_bytes(state))
+    def _of_parts(cls, head: dict[str, Any], states: dict[str, bytes]) -> Self:
         _check_head(head)
-        try:
-            made = cls(classes=head["classes"], **head["settings"])
-            made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
-            for name, reason in head["left_out"].items():
-                made._leave_out(name, reason)
-            for name, part in made._parts():
-                found = type(part).from_bytes(states[name])
-                if name == "assessment" and found._parameters() != part._parameters():
-                    raise ValueError("malformed evidence: the assessment is not one of pairs")
-                setattr(made, name, found)
-            for i, key in enumerate(head["groups"]):
-                made.groups[key] = streaming.Scorecard.from_bytes(states[f"group {i}"])
-            made.source = dict(head["source"])
-        except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
-            raise ValueError(f"malformed evidence: {error!r} is not as it should be") from error
+        made = cls(classes=head["classes"], **head["settings"])
+        made.scorecard = streaming.Scorecard.from_bytes(states["scorecard"])
+        for name, reason in head["left_out"].items():
+            made._leave_out(name, reason)
+        for name, part in made._gathered():
+            found = type(part).from_bytes(states[name])
+            if name == "assessment" and found._parameters() != part._parameters():
+                raise ValueError("evidence is damaged: the assessment is not one of pairs")
+            setattr(made, name, found)
+        for i, key in enumerate(head["groups"]):
+            made.groups[key] = streaming.Scorecard.from_bytes(states[f"group {i}"])
+        made.source = dict(head["source"])
         return made
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Evidence):
-            return NotImplemented
-        return self.to_bytes() == other.to_bytes()
-
-    __hash__ = None  # type: ignore[assignment]  # it changes with every update
 
     def __repr__(self) -> str:
         groups = f", {len(self.groups)} groups" if self.groups else ""
@@ -493,7 +472,7 @@ def _check_head(head: dict[str, Any]) -> None:
         and _is_dict_of(source.get("missing"), int),
     ]
     if not all(is_one):
-        raise ValueError("malformed evidence: its head is not that of any")
+        raise ValueError("evidence is damaged: its head is not that of any")
 
 
 def _is_list_of(value: Any, kinds: Any) -> bool:

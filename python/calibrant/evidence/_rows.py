@@ -45,9 +45,10 @@ def add_batch(
     y_true, weight = batch.y_true, batch.sample_weight
     if batch.y_proba is not None:
         _add_scores(evidence, batch, omit, groups)
-        for part in (evidence.spectrum, evidence.assessment):
-            if part is not None:
-                part._add(y_true, batch.y_proba, weight, omit)
+        if evidence.spectrum is not None:
+            evidence.spectrum._add(y_true, batch.y_proba, weight, omit)
+        if evidence.assessment is not None and evidence.scorecard._state.columns > 1:
+            evidence.assessment._add(y_true, batch.y_proba, weight, omit)
     if evidence.intervals is not None and batch.intervals is not None:
         evidence.intervals.update(
             y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy, crossed=crossed

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
+from calibrant._input.validation import check_level
 from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
 from calibrant.roc import RocCurve, roc_curve
+from calibrant.scorecards import normal_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,6 +21,8 @@ __all__ = ["RocDisplay"]
 
 class RocDisplay(PredictionDisplay[RocCurve]):
     """Hits against false alarms: as they are, and dashed as the scores promise.
+
+    The legend has the area, with its confidence interval of ``level``.
 
     Attributes
     ----------
@@ -41,12 +45,14 @@ class RocDisplay(PredictionDisplay[RocCurve]):
         name: str | None,
         *,
         predicted: bool = True,
+        level: float = 0.95,
         color: str | None = None,
     ) -> None:
         curve = self.result
         of = "" if name is None else f"{name}: "
         error = curve.auc_standard_error
-        spread = "" if math.isnan(error) else f" \N{PLUS-MINUS SIGN} {1.96 * error:.2g}"
+        reach = normal_quantile(check_level(level)) * error
+        spread = "" if math.isnan(error) else f" \N{PLUS-MINUS SIGN} {reach:.2g}"
         self.chance_level_ = ax.plot(
             [0, 1], [0, 1], color=palette.neutral, linewidth=0.8, linestyle=(0, (1, 2))
         )[0]

@@ -22,6 +22,7 @@ from calibrant.report._probability_sections import MOST_POINTS, RELIABILITY_BINS
 from calibrant.report._report import Report
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._verdict import Verdict
+from calibrant.report._view import spectrum_bounds
 from calibrant.scorecards._comparison import Comparison, compare, outcome, without_gaps
 from calibrant.scorecards._table import column_head
 from calibrant.scores._differences import SCORES
@@ -106,7 +107,7 @@ def _reliability(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
         (
             _overlay(
                 "reliability", ReliabilityDisplay, bins, "Reliability diagrams of all models",
-                uncertainty=None, histogram=False,
+                uncertainty=None, histogram=False, level=compared.confidence_level,
             ),
         ),
         definition="docs/guide/calibration.md",
@@ -145,8 +146,13 @@ def _cumulative(evidence: Mapping[str, Any]) -> Section:
     )
 
 
-def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
-    spectra = {name: each.spectrum.result().spectrum for name, each in evidence.items()}
+def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section | None:
+    spectra = {}
+    for name, each in evidence.items():
+        bounds = spectrum_bounds(each, compared.scorecards[name].q_lim)
+        if bounds is None:
+            return None
+        spectra[name] = bounds.value
     figure = _overlay(
         "mean-spectrum", MeanSpectrumDisplay, spectra, "Generalized means of all models",
         annotate=False,
@@ -163,7 +169,7 @@ def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
     )
 
 
-def _roc(evidence: Mapping[str, Any]) -> Section:
+def _roc(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
     title, explanation = "ROC curves", "How well the scores of each model rank the rows."
     try:
         curves = {
@@ -180,7 +186,10 @@ def _roc(evidence: Mapping[str, Any]) -> Section:
         )
         for name, curve in curves.items()
     )  # fmt: skip
-    figure = _overlay("roc", RocDisplay, curves, "ROC curves of all models", predicted=False)
+    figure = _overlay(
+        "roc", RocDisplay, curves, "ROC curves of all models",
+        predicted=False, level=compared.confidence_level,
+    )  # fmt: skip
     return Section("roc", title, explanation, numbers, (figure,), definition="docs/guide/roc.md")
 
 
@@ -240,19 +249,20 @@ def comparison_report(
         checked_text(title, "title")
     if source is None:
         source = {name: each.source for name, each in evidence.items()}
+    sections = (
+        _differences(compared),
+        _scorecards(compared),
+        _reliability(compared, evidence),
+        _cumulative(evidence),
+        _spectrum(compared, evidence),
+        _roc(compared, evidence),
+    )
     return Report(
         "Which model is better at what?" if title is None else title,
         _verdict(compared),
         compared.n,
         compared.n_omitted,
-        (
-            _differences(compared),
-            _scorecards(compared),
-            _reliability(compared, evidence),
-            _cumulative(evidence),
-            _spectrum(compared, evidence),
-            _roc(evidence),
-        ),
+        tuple(section for section in sections if section is not None),
         dict(source),
     )
 

@@ -129,9 +129,9 @@ DEFINITIONS: dict[str, Definition] = {
     ),
     "band": Definition(
         "consistency band",
-        "p ± 1.96 √(p (1 − p) / rows of the bin): where 95 of 100 frequencies lie if the scores "
-        "are right. A point is outside exactly if the Wilson interval of its frequency misses "
-        "its score.",
+        "p ± z √(p (1 − p) / rows of the bin): where frequencies lie if the scores are right, as "
+        "often as the confidence level says; z is 1.96 at 95%. A point is outside exactly if the "
+        "Wilson interval of its frequency misses its score.",
         "guide/calibration.md",
     ),
     "auc": Definition(

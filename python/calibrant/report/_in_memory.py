@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from calibrant._input.labels import event_rows
 from calibrant._input.validation import MultiClass, NanPolicy, check_nan_policy
-from calibrant.evidence import EVERYTHING, Evidence
+from calibrant.evidence import Evidence
 from calibrant.report._report import Report
-from calibrant.roc import n_columns
 
 __all__ = ["report"]
 
@@ -67,15 +66,11 @@ def report(
     check_nan_policy(nan_policy)
     if y_proba is None:
         raise TypeError("y_proba must be an array of real numbers, got None")
-    codes, scored = event_rows(
+    codes, _ = event_rows(
         y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
     )
     classes = () if labels is None else tuple(map(_plain, labels))  # type: ignore[arg-type]
-    several = n_columns(scored) is not None
-    gather = (*EVERYTHING, "assessment") if several else EVERYTHING
-    evidence = Evidence(
-        gather=gather, n_bins=n_bins, q_lim=q_lim, classes=classes, multi_class=multi_class,
-    )  # fmt: skip
+    evidence = Evidence(n_bins=n_bins, q_lim=q_lim, classes=classes, multi_class=multi_class)
     evidence.update(
         codes, y_proba, sample_weight=sample_weight, groups=groups, nan_policy=nan_policy
     )

@@ -18,7 +18,7 @@ from calibrant.plotting import (
 )
 from calibrant.plotting._reliability import consistency_margin
 from calibrant.report._section import Figure, Number, Section
-from calibrant.report._view import View
+from calibrant.report._view import View, spectrum_bounds
 from calibrant.score_table._assessment_bounds import AssessmentBounds
 from calibrant.score_table._bounds import Bounds, TestBounds
 from calibrant.scorecards import Scorecard
@@ -150,7 +150,8 @@ def reliability(view: View) -> Section:
     counted = table.reliability_bins(n_bins=HISTOGRAM_BINS, strategy="uniform").value
     used = bins.value.weights > 0
     score, frequency = bins.value.mean_scores[used], bins.value.frequencies[used]
-    margin = consistency_margin(score, bins.value.weights[used], 0.95)
+    level = view.confidence_level
+    margin = consistency_margin(score, bins.value.weights[used], level)
     outside = int((np.abs(frequency - score) > margin).sum())
     error = table.expected_calibration_error(n_bins=RELIABILITY_BINS)
     largest = table.expected_calibration_error(n_bins=RELIABILITY_BINS, norm="max")
@@ -170,7 +171,7 @@ def reliability(view: View) -> Section:
             "bins_outside",
             "bins outside the band",
             outside,
-            explanation=f"of {int(used.sum())}; chance puts one in twenty there",
+            explanation=f"of {int(used.sum())}; chance puts {100 * (1 - level):.3g}% there",
             form="count",
             definition="band",
         ),
@@ -181,7 +182,7 @@ def reliability(view: View) -> Section:
         f"Reliability diagram of {RELIABILITY_BINS} equal-count bins: {outside} of "
         f"{int(used.sum())} points lie outside the band of chance",
         {"bins": bins.to_dict(), "histogram": counted.to_dict()},
-        {"histogram": counted, "xlabel": view.score},
+        {"histogram": counted, "xlabel": view.score, "level": level},
     )
     return Section(
         "reliability",
@@ -218,13 +219,15 @@ def cumulative(view: View) -> Section:
         CumulativeDifferencesDisplay(curve),
         "Cumulative differences between hits and scores, with the band in which chance keeps them",
         curve.to_dict(),
+        {"level": view.confidence_level},
     )
     return Section(
         "cumulative",
         "Cumulative differences",
         "Rows in order of their scores, hits less scores added up. Where the curve falls, scores "
         "are too high; where it rises, too low; its slope is by how much. No bins are chosen. "
-        "Calibrated scores keep the whole curve inside the band in 95 of 100 samples.",
+        "Calibrated scores keep the whole curve inside the band in "
+        f"{100 * view.confidence_level:g}% of all samples.",
         (
             *_test("ks", "KS", view.ks),
             *_test("kuiper", "Kuiper", view.kuiper),
@@ -236,15 +239,18 @@ def cumulative(view: View) -> Section:
     )
 
 
-def spectrum(view: View) -> Section:
+def spectrum(view: View) -> Section | None:
     """The generalized means over their powers."""
-    found = view.evidence.spectrum.result().spectrum
+    bounds = spectrum_bounds(view.evidence, view.card.q_lim)
+    if bounds is None:
+        return None
+    found = bounds.value
     zero = any(mean == 0.0 for m, mean in zip(found.powers, found.means, strict=True) if m <= 0)
     figure = Figure(
         "mean-spectrum",
         MeanSpectrumDisplay(found),
         "Generalized means of the probabilities of what happened, over their powers",
-        found.to_dict(),
+        bounds.to_dict(),
     )
     return Section(
         "spectrum",
@@ -292,5 +298,6 @@ def roc(view: View) -> Section:
         RocDisplay(curve),
         f"ROC curve with area {numbers[0].text}; promised by the scores: {numbers[1].text}",
         curve.to_dict(),
+        {"level": view.confidence_level},
     )
     return Section("roc", title, explanation, numbers, (figure,), definition=page)

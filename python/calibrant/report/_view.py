@@ -13,7 +13,8 @@ from calibrant.intervals._set_results import SetSummary
 from calibrant.intervals._summary import IntervalSummary
 from calibrant.ranks._results import RankCalibration
 from calibrant.score_table._assessment_bounds import AssessmentBounds
-from calibrant.score_table._bounds import TestBounds
+from calibrant.score_table._bounds import SpectrumBounds, TestBounds
+from calibrant.score_table._stream import ScoreTable
 from calibrant.scorecards import Scorecard
 from calibrant.streaming import Windowed
 
@@ -23,14 +24,29 @@ __all__ = ["MOST_GROUPS", "View"]
 MOST_GROUPS = 2_000
 
 
+def pairs_of(evidence: Any) -> ScoreTable | None:
+    """Return the table that the pairs of all classes can be read off; None if there is none."""
+    if evidence.scorecard._state.columns <= 1:
+        table: ScoreTable = evidence.table
+        return table
+    pairs = getattr(evidence, "assessment", None)
+    return pairs if pairs is not None and pairs.n else None
+
+
+def spectrum_bounds(evidence: Any, q_lim: float) -> SpectrumBounds | None:
+    """Return the generalized means of what happened; None where the pairs are not known."""
+    pairs = pairs_of(evidence)
+    return None if pairs is None else pairs._spectrum(q_lim)
+
+
 class View:
     """Evidence, and what is read off it.
 
     Parameters
     ----------
     evidence
-        Has ``scorecard``, ``table``, ``spectrum`` and ``groups``, accumulators of the same
-        rows, and perhaps ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``, ``ranks``
+        Has ``scorecard``, ``table`` and ``groups``, accumulators of the same rows, and perhaps
+        ``assessment``, ``intervals``, ``coverage_hsic``, ``sets``, ``ranks``
         with ``truths``, ``classes`` and ``source``.
     confidence_level : float
     windows : streaming.Windowed, optional
@@ -133,16 +149,8 @@ class View:
     @cached_property
     def assessment(self) -> AssessmentBounds | None:
         """The model against the source; None where the pairs of all classes are not known."""
-        pairs = getattr(self.evidence, "assessment", None)
-        table = self.evidence.table
-        bounds: AssessmentBounds
-        if self.is_binary:
-            bounds = table.assess()
-        elif pairs is not None:
-            bounds = pairs.assess(rows=table)
-        else:
-            return None
-        return bounds
+        pairs, table = pairs_of(self.evidence), self.evidence.table
+        return None if pairs is None else pairs.assess(rows=None if pairs is table else table)
 
     @cached_property
     def verdict(self) -> CalibrationVerdict:

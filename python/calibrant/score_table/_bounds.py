@@ -9,6 +9,7 @@ import numpy as np
 
 from calibrant._result import Result
 from calibrant.calibration import ReliabilityBins
+from calibrant.means import MeanSpectrum
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from calibrant import _core
     from calibrant.plotting import ReliabilityDisplay
 
-__all__ = ["Bounds", "ReliabilityBounds", "ScoreTableSummary", "TestBounds"]
+__all__ = ["Bounds", "ReliabilityBounds", "ScoreTableSummary", "SpectrumBounds", "TestBounds"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,6 +74,28 @@ class TestBounds(Result):
     log_pvalue: Bounds
     n: int = 0
     n_omitted: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class SpectrumBounds(Result):
+    """Generalized means that are known up to intervals.
+
+    Attributes
+    ----------
+    value : MeanSpectrum
+        Of the mean probability of each cell: within 1e-5 of `calibrant.mean_spectrum`, relatively,
+        for powers from -3 to 3 where no probability below 2^-38 was given to what happened.
+    low, high : tuple of float
+        The means of all rows at once are neither below nor above.
+    """
+
+    value: MeanSpectrum
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return powers, means and their bounds, ready for JSON."""
+        return {**self.value.to_dict(), "low": list(self.low), "high": list(self.high)}
 
 
 @dataclass(frozen=True, repr=False, eq=False)

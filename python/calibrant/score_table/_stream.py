@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +17,13 @@ from calibrant.calibration._errors import Norm, check_norm
 from calibrant.cumulative._curve import CumulativeDifferences, check_max_points
 from calibrant.roc import RocCurve
 from calibrant.score_table._assessment_bounds import AssessmentBounds, assessment_bounds
-from calibrant.score_table._bounds import Bounds, ReliabilityBounds, ScoreTableSummary, TestBounds
+from calibrant.score_table._bounds import (
+    Bounds,
+    ReliabilityBounds,
+    ScoreTableSummary,
+    SpectrumBounds,
+    TestBounds,
+)
 from calibrant.score_table._refinement import Refinement
 
 __all__ = ["ScoreTable"]
@@ -187,6 +194,16 @@ class ScoreTable(EventAccumulator[_core.ScoreTable]):
         if state.of_pairs:
             tested = None if rows is None else rows._rows
         return assessment_bounds(state, model, bins, tested)
+
+    def _spectrum(self, q_lim: float) -> SpectrumBounds:
+        """Return bounds on `calibrant.mean_spectrum` of the probabilities of what happened."""
+        state = self._now()
+        weights, *of_cells = state.hit_cells()
+        value, low, high = (
+            means.mean_spectrum(p, q_lim=q_lim, sample_weight=weights) for p in of_cells
+        )
+        value = replace(value, n=state.n, n_omitted=state.n_omitted)
+        return SpectrumBounds(value, low.means, high.means)
 
     def roc_auc(self) -> Bounds:
         """Return bounds on `calibrant.roc_auc` of the rows so far, or of the top labels.

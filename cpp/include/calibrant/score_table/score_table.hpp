@@ -133,6 +133,14 @@ public:
     };
     [[nodiscard]] RoundedSums rounded(const Cell& cell) const;
 
+    // Where the probabilities of what happened lie: of each cell that has some, their weight, their
+    // mean, and the least and greatest score of the cell. They are all of the scores of hits in a
+    // table of pairs. Throws InvalidInput for a table of top labels, which does not have them.
+    struct HitCells {
+        std::vector<double> weights, means, least, greatest;
+    };
+    [[nodiscard]] HitCells hit_cells() const;
+
     [[nodiscard]] std::string to_bytes() const;
     static ScoreTable from_bytes(std::string_view bytes);
 
