@@ -96,7 +96,8 @@ def command(
             try:
                 sums.update(labels, probas, sample_weight=weight, nan_policy=policy)
                 for name, each in evidence.items():
-                    each.update(labels, probas[name], sample_weight=weight, nan_policy=policy)
+                    card = sums.scorecards[name]
+                    each._add_pairs(card, labels, probas[name], weight, policy == "omit")
             except (TypeError, ValueError) as error:
                 raise first.named_error(error, first.name, row) from error
             if progress is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,8 @@ __all__ = ["EVERYTHING", "Evidence"]
 def __dir__() -> list[str]:
     return __all__
 
+
+T = TypeVar("T")
 
 #: What a report needs besides the scorecard.
 EVERYTHING = ("assessment",)
@@ -236,6 +238,7 @@ class Evidence(Composite):
         found = rows.reduce(lambda: Reader(empty.empty(), rows), progress).evidence
         if found.n + found.n_omitted == 0:
             raise ValueError(f"{rows.name}: there are no rows to score")
+        found.groups = _in_order(found.groups)  # whichever thread came first
         found.source.update(rows.to_dict())
         return found
 
@@ -294,6 +297,14 @@ class Evidence(Composite):
         seen = 0 if self.ranks is None else self.ranks.n + self.ranks.n_omitted
         add_batch(rows, batch, nan_policy, seen)
         self.merge(rows)
+
+    def _add_pairs(
+        self, card: streaming.Scorecard, y_true: Any, y_proba: Any, weight: Any, omit: bool
+    ) -> None:
+        """Add the pairs of rows that the scorecard has; it becomes that of this evidence."""
+        self.scorecard = card
+        if self.assessment is not None and card._state.columns > 1:
+            self.assessment._add(y_true, y_proba, weight, omit)
 
     def _leave_out(self, name: str, reason: str) -> None:
         setattr(self, name, None)
@@ -358,7 +369,8 @@ class Evidence(Composite):
             groups[key] = groups[key].copy().merge(group) if key in groups else group.copy()
         changed = {
             "scorecard": scorecard, **merged, **dict.fromkeys(left_out),
-            "left_out": left_out, "groups": groups, "source": self._merged_source(other.source),
+            "left_out": left_out, "groups": _in_order(groups),
+            "source": self._merged_source(other.source),
         }  # fmt: skip
         self.__dict__.update(changed)  # at once, so that a signal finds all rows or none
 
@@ -423,9 +435,9 @@ class Evidence(Composite):
 
     def _parts(self) -> tuple[dict[str, Any], dict[str, bytes]]:
         still = self._still()
-        keys = sorted_keys(still.groups)
         states = {"scorecard": still.scorecard.to_bytes()}
         states |= {name: part.to_bytes() for name, part in still._gathered()}
+        keys = sorted_keys(still.groups)
         states |= {f"group {i}": still.groups[key].to_bytes() for i, key in enumerate(keys)}
         head = {
             "settings": still._settings,
@@ -481,6 +493,10 @@ def _is_list_of(value: Any, kinds: Any) -> bool:
 
 def _is_dict_of(value: Any, kinds: Any) -> bool:
     return isinstance(value, dict) and all(isinstance(item, kinds) for item in value.values())
+
+
+def _in_order(groups: dict[Any, T]) -> dict[Any, T]:
+    return {key: groups[key] for key in sorted_keys(groups)}
 
 
 def sorted_keys(keys: Collection[Any]) -> list[Any]:

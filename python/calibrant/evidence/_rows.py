@@ -47,8 +47,7 @@ def add_batch(
         _add_scores(evidence, batch, omit, groups)
         if evidence.spectrum is not None:
             evidence.spectrum._add(y_true, batch.y_proba, weight, omit)
-        if evidence.assessment is not None and evidence.scorecard._state.columns > 1:
-            evidence.assessment._add(y_true, batch.y_proba, weight, omit)
+        evidence._add_pairs(evidence.scorecard, y_true, batch.y_proba, weight, omit)
     if evidence.intervals is not None and batch.intervals is not None:
         evidence.intervals.update(
             y_true, batch.intervals, sample_weight=weight, nan_policy=nan_policy, crossed=crossed

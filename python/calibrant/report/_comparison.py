@@ -22,8 +22,8 @@ from calibrant.report._probability_sections import MOST_POINTS, RELIABILITY_BINS
 from calibrant.report._report import Report
 from calibrant.report._section import Figure, Number, Section, Table
 from calibrant.report._verdict import Verdict
-from calibrant.report._view import spectrum_bounds
-from calibrant.scorecards._comparison import Comparison, compare, outcome, without_gaps
+from calibrant.report._view import View
+from calibrant.scorecards._comparison import Comparison, ComparisonSums, outcome, without_gaps
 from calibrant.scorecards._table import column_head
 from calibrant.scores._differences import SCORES
 
@@ -92,11 +92,10 @@ def _overlay(
     return Figure(name, OverlayDisplay(displays), description, data, options)
 
 
-def _reliability(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
-    tables = {name: each.table for name, each in evidence.items()}
+def _reliability(compared: Comparison, views: Mapping[str, View]) -> Section:
     bins = {
-        name: table.reliability_bins(n_bins=RELIABILITY_BINS).value
-        for name, table in tables.items()
+        name: view.table.reliability_bins(n_bins=RELIABILITY_BINS).value
+        for name, view in views.items()
     }
     return Section(
         "reliability",
@@ -115,14 +114,14 @@ def _reliability(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
     )  # fmt: skip
 
 
-def _cumulative(evidence: Mapping[str, Any]) -> Section:
+def _cumulative(views: Mapping[str, View]) -> Section:
     curves = {
-        name: each.table.cumulative_differences(max_points=MOST_POINTS)
-        for name, each in evidence.items()
+        name: view.table.cumulative_differences(max_points=MOST_POINTS)
+        for name, view in views.items()
     }
     numbers = []
-    for name, each in evidence.items():
-        test = each.table.ks()
+    for name, view in views.items():
+        test = view.ks
         numbers.append(
             Number(
                 f"ks_pvalue of {name}", name, test.pvalue.value, test.pvalue.low, test.pvalue.high,
@@ -146,13 +145,10 @@ def _cumulative(evidence: Mapping[str, Any]) -> Section:
     )
 
 
-def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section | None:
-    spectra = {}
-    for name, each in evidence.items():
-        bounds = spectrum_bounds(each, compared.scorecards[name].q_lim)
-        if bounds is None:
-            return None
-        spectra[name] = bounds.value
+def _spectrum(compared: Comparison, views: Mapping[str, View]) -> Section | None:
+    spectra = {name: view.spectrum.value for name, view in views.items() if view.spectrum}
+    if not spectra:
+        return None
     figure = _overlay(
         "mean-spectrum", MeanSpectrumDisplay, spectra, "Generalized means of all models",
         annotate=False,
@@ -169,11 +165,11 @@ def _spectrum(compared: Comparison, evidence: Mapping[str, Any]) -> Section | No
     )
 
 
-def _roc(compared: Comparison, evidence: Mapping[str, Any]) -> Section:
+def _roc(compared: Comparison, views: Mapping[str, View]) -> Section:
     title, explanation = "ROC curves", "How well the scores of each model rank the rows."
     try:
         curves = {
-            name: each.table.roc_curve(max_points=MOST_POINTS) for name, each in evidence.items()
+            name: view.table.roc_curve(max_points=MOST_POINTS) for name, view in views.items()
         }
     except ValueError as error:
         return Section(
@@ -249,13 +245,14 @@ def comparison_report(
         checked_text(title, "title")
     if source is None:
         source = {name: each.source for name, each in evidence.items()}
+    views = {name: View(each, compared.confidence_level) for name, each in evidence.items()}
     sections = (
         _differences(compared),
         _scorecards(compared),
-        _reliability(compared, evidence),
-        _cumulative(evidence),
-        _spectrum(compared, evidence),
-        _roc(compared, evidence),
+        _reliability(compared, views),
+        _cumulative(views),
+        _spectrum(compared, views),
+        _roc(compared, views),
     )
     return Report(
         "Which model is better at what?" if title is None else title,
@@ -313,9 +310,9 @@ def comparison(
         str(name): scored_columns(values, multi_class, f"probas[{name!r}]")
         for name, values in probas.items()
     }
-    compared = compare(
-        y_true, probas, n_bins=n_bins, q_lim=q_lim, confidence_level=confidence_level,
-        sample_weight=sample_weight, pos_label=pos_label, labels=labels,
+    sums = ComparisonSums(probas, n_bins=n_bins, q_lim=q_lim)
+    sums.update(
+        y_true, probas, sample_weight=sample_weight, pos_label=pos_label, labels=labels,
         multi_class=multi_class, nan_policy=nan_policy,
     )  # fmt: skip
     omit = check_nan_policy(nan_policy)
@@ -327,10 +324,11 @@ def comparison(
         name: Evidence(n_bins=n_bins, q_lim=q_lim, multi_class=multi_class) for name in probas
     }
     for name, each in evidence.items():
-        each.update(codes, probas[name], sample_weight=sample_weight, nan_policy=nan_policy)
+        each._add_pairs(sums.scorecards[name], codes, probas[name], sample_weight, omit)
     source = {
         "models": list(probas),
         "settings": {**next(iter(evidence.values())).source["settings"], "nan_policy": nan_policy},
         "versions": next(iter(evidence.values())).source["versions"],
     }
+    compared = sums.result(confidence_level)
     return comparison_report(compared, evidence, title=title, source=source)

@@ -18,7 +18,7 @@ from calibrant.plotting import (
 )
 from calibrant.plotting._reliability import consistency_margin
 from calibrant.report._section import Figure, Number, Section
-from calibrant.report._view import View, spectrum_bounds
+from calibrant.report._view import View
 from calibrant.score_table._assessment_bounds import AssessmentBounds
 from calibrant.score_table._bounds import Bounds, TestBounds
 from calibrant.scorecards import Scorecard
@@ -145,7 +145,7 @@ def _maybe_certified(
 
 def reliability(view: View) -> Section:
     """The reliability diagram."""
-    table = view.evidence.table
+    table = view.table
     bins = table.reliability_bins(n_bins=RELIABILITY_BINS)
     counted = table.reliability_bins(n_bins=HISTOGRAM_BINS, strategy="uniform").value
     used = bins.value.weights > 0
@@ -213,7 +213,7 @@ def _test(name: str, label: str, test: TestBounds) -> tuple[Number, Number]:
 
 def cumulative(view: View) -> Section:
     """The cumulative differences, and the tests."""
-    curve = view.evidence.table.cumulative_differences(max_points=MOST_POINTS)
+    curve = view.table.cumulative_differences(max_points=MOST_POINTS)
     figure = Figure(
         "cumulative-differences",
         CumulativeDifferencesDisplay(curve),
@@ -241,7 +241,7 @@ def cumulative(view: View) -> Section:
 
 def spectrum(view: View) -> Section | None:
     """The generalized means over their powers."""
-    bounds = spectrum_bounds(view.evidence, view.card.q_lim)
+    bounds = view.spectrum
     if bounds is None:
         return None
     found = bounds.value
@@ -277,7 +277,7 @@ def roc(view: View) -> Section:
             " A positive is a row whose top label was right: the area is not that of one class "
             "against the rest, which roc_auc gives."
         )
-    table = view.evidence.table
+    table = view.table
     try:
         curve = table.roc_curve(max_points=MOST_POINTS)
     except ValueError as error:

@@ -24,21 +24,6 @@ __all__ = ["MOST_GROUPS", "View"]
 MOST_GROUPS = 2_000
 
 
-def pairs_of(evidence: Any) -> ScoreTable | None:
-    """Return the table that the pairs of all classes can be read off; None if there is none."""
-    if evidence.scorecard._state.columns <= 1:
-        table: ScoreTable = evidence.table
-        return table
-    pairs = getattr(evidence, "assessment", None)
-    return pairs if pairs is not None and pairs.n else None
-
-
-def spectrum_bounds(evidence: Any, q_lim: float) -> SpectrumBounds | None:
-    """Return the generalized means of what happened; None where the pairs are not known."""
-    pairs = pairs_of(evidence)
-    return None if pairs is None else pairs._spectrum(q_lim)
-
-
 class View:
     """Evidence, and what is read off it.
 
@@ -139,7 +124,21 @@ class View:
     @property
     def is_binary(self) -> bool:
         """Whether there was one probability per row; else the score is that of the top label."""
-        return self.card.n_columns == 1
+        return bool(self.evidence.scorecard._state.columns < 2)
+
+    @cached_property
+    def table(self) -> ScoreTable:
+        """The table of the rows, of which the evidence gives copies."""
+        table: ScoreTable = self.evidence.table
+        return table
+
+    @property
+    def pairs(self) -> ScoreTable | None:
+        """The table that the pairs of all classes can be read off; None if there is none."""
+        if self.is_binary:
+            return self.table
+        pairs: ScoreTable | None = getattr(self.evidence, "assessment", None)
+        return pairs if pairs is not None and pairs.n else None
 
     @property
     def score(self) -> str:
@@ -149,23 +148,33 @@ class View:
     @cached_property
     def assessment(self) -> AssessmentBounds | None:
         """The model against the source; None where the pairs of all classes are not known."""
-        pairs, table = pairs_of(self.evidence), self.evidence.table
-        return None if pairs is None else pairs.assess(rows=None if pairs is table else table)
+        if self.pairs is None:
+            return None
+        return self.pairs.assess(rows=None if self.is_binary else self.table)
+
+    @cached_property
+    def spectrum(self) -> SpectrumBounds | None:
+        """The generalized means of what happened, likewise."""
+        return (
+            None
+            if self.pairs is None
+            else self.pairs._spectrum(self.evidence.scorecard._state.q_lim)
+        )
 
     @cached_property
     def verdict(self) -> CalibrationVerdict:
         """The verdict on the probabilities."""
         q_lim = self.card.q_lim  # rejects evidence without rows
-        return calibration_verdict(self.evidence.table._rows, q_lim=q_lim)
+        return calibration_verdict(self.table._rows, q_lim=q_lim)
 
     @cached_property
     def ks(self) -> TestBounds:
         """The KS test."""
-        bounds: TestBounds = self.evidence.table.ks()
+        bounds: TestBounds = self.table.ks()
         return bounds
 
     @cached_property
     def kuiper(self) -> TestBounds:
         """Kuiper's test."""
-        bounds: TestBounds = self.evidence.table.kuiper()
+        bounds: TestBounds = self.table.kuiper()
         return bounds
