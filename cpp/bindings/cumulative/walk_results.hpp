@@ -8,24 +8,22 @@
 #include "bindings/rows/arrays.hpp"
 #include "bindings/runtime/gil.hpp"
 #include "calibrant/cumulative/cumulative.hpp"
-#include "calibrant/numeric/tails.hpp"
 
 namespace calibrant::bindings {
 
 // (statistic, pvalue, log_pvalue) of KS and of Kuiper, sigma, n, n_omitted.
-inline py::tuple tests_as_tuple(double ks, double kuiper, double sigma, std::uint64_t n,
-                                std::uint64_t omitted) {
-    return with_ieee_environment([&] {
-        return py::make_tuple(
-            py::make_tuple(ks, brownian_sup_sf(ks), brownian_sup_log_sf(ks)),
-            py::make_tuple(kuiper, brownian_range_sf(kuiper), brownian_range_log_sf(kuiper)), sigma,
-            n, omitted);
-    });
+inline py::tuple tests_as_tuple(const TestResult& ks, const TestResult& kuiper, double sigma,
+                                std::uint64_t n, std::uint64_t omitted) {
+    const auto numbers = [](const TestResult& test) {
+        return py::make_tuple(test.statistic, test.pvalue, test.log_pvalue);
+    };
+    return py::make_tuple(numbers(ks), numbers(kuiper), sigma, n, omitted);
 }
 
 inline py::tuple as_tuple(const WalkTests& tests) {
     return with_ieee_environment([&] {
-        return tests_as_tuple(tests.ks(), tests.kuiper(), tests.sigma(), tests.n, tests.omitted);
+        return tests_as_tuple(ks_result(tests.ks()), kuiper_result(tests.kuiper()), tests.sigma(),
+                              tests.n, tests.omitted);
     });
 }
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bindings/cumulative/walk_results.hpp"
@@ -8,7 +6,6 @@
 #include "bindings/runtime/critical_section.hpp"
 #include "bindings/runtime/gil.hpp"
 #include "calibrant/cumulative/cumulative.hpp"
-#include "calibrant/numeric/tails.hpp"
 #include "cumulative/simulated_tests.hpp"
 #include "ordering/concordance.hpp"
 #include "ordering/grouped_scores.hpp"
@@ -41,16 +38,12 @@ py::tuple simulated_tests(const py::object& y_true, const py::object& y_proba,
                           std::uint32_t n_simulations, std::uint64_t seed) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring);
-    WalkTests tests;
-    SimulatedWalkTests found{};
-    without_gil(rows_worth_releasing_gil + 1, [&] {
-        tests = walk_tests(rows, poll_signals);
-        found = simulated_walk_tests(rows, {n_simulations, seed}, poll_signals);
+    const SimulatedWalkTests found = without_gil(rows_worth_releasing_gil + 1, [&] {
+        return simulated_walk_tests(rows, {n_simulations, seed}, poll_signals);
     });
     return with_ieee_environment([&] {
-        return py::make_tuple(py::make_tuple(tests.ks(), found.ks, std::log(found.ks)),
-                              py::make_tuple(tests.kuiper(), found.kuiper, std::log(found.kuiper)),
-                              tests.sigma(), tests.n, tests.omitted);
+        return tests_as_tuple(found.ks, found.kuiper, found.walk.sigma(), found.walk.n,
+                              found.walk.omitted);
     });
 }
 
@@ -87,26 +80,12 @@ py::tuple differences(const py::object& y_true, const py::object& y_proba,
     return as_tuple(result);
 }
 
-// (value, low, high) of the statistic, of its p-value and of its logarithm. The laws are good to
-// 1e-15, and so their bounds are widened by more.
-template <class Law, class LogLaw>
-py::tuple with_pvalues(const Bounds& x, const Law& law, const LogLaw& log_law) {
-    const bool certain = x.low == x.high;
-    const double slack = certain ? 0.0 : 0x1p-48;
-    const double least = law(x.high), greatest = law(x.low);
-    return py::make_tuple(py::make_tuple(x.value, x.low, x.high),
-                          py::make_tuple(law(x.value), least * (1.0 - slack),
-                                         std::min(1.0, greatest * (1.0 + slack))),
-                          py::make_tuple(log_law(x.value), log_law(x.high) * (1.0 + slack),
-                                         log_law(x.low) * (1.0 - slack)));
-}
-
-py::tuple bounds_of(const ScoreTable& table, bool ks) {
-    return with_ieee_environment([&] {
-        const ScoreWalk walk(table);
-        return ks ? with_pvalues(walk.ks(), brownian_sup_sf, brownian_sup_log_sf)
-                  : with_pvalues(walk.kuiper(), brownian_range_sf, brownian_range_log_sf);
-    });
+// (value, low, high) of the statistic, of its p-value and of its logarithm.
+py::tuple bounds_of(const ScoreTable& table, TestBounds (ScoreWalk::*test)() const) {
+    const auto found = with_ieee_environment([&] { return (ScoreWalk(table).*test)(); });
+    const auto numbers = [](const Bounds& x) { return py::make_tuple(x.value, x.low, x.high); };
+    return py::make_tuple(numbers(found.statistic), numbers(found.pvalue),
+                          numbers(found.log_pvalue));
 }
 
 void register_refiner(py::module_& m) {
@@ -164,9 +143,11 @@ void register_walks(py::module_& m) {
               return as_tuple(with_ieee_environment([&] { return cumulative_differences(table); }));
           }),
           "table"_a);
-    m.def("ks_bounds", locked([](const ScoreTable& table) { return bounds_of(table, true); }),
+    m.def("ks_bounds",
+          locked([](const ScoreTable& table) { return bounds_of(table, &ScoreWalk::ks_test); }),
           "table"_a);
-    m.def("kuiper_bounds", locked([](const ScoreTable& table) { return bounds_of(table, false); }),
+    m.def("kuiper_bounds",
+          locked([](const ScoreTable& table) { return bounds_of(table, &ScoreWalk::kuiper_test); }),
           "table"_a);
     register_refiner(m);
 }

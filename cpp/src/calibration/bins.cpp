@@ -1,7 +1,6 @@
 #include "calibrant/calibration/bins.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -52,21 +51,21 @@ std::uint32_t bin_between(const std::vector<double>& edges, std::uint32_t first,
 
 constexpr std::size_t n_cells = std::size_t{1} << 14;
 
-class Cells {
+// Counts of the scores in cells of equal width, so that only those near an edge need be sorted.
+class CountedCells {
 public:
-    Cells(const ScoredRows& rows, Poll poll)
+    CountedCells(const ScoredRows& rows, Poll poll)
         : rows_(rows),
-          poll_(poll),
-          workers_(workers_for(rows.size(), chunks_per_worker * chunk_rows(rows))) {
-        std::vector<std::vector<std::uint64_t>> counts(workers_);
-        for (auto& of_worker : counts) of_worker.resize(n_cells);
-        for_each_block(rows_, workers_, poll_,
+          workers_(workers_for(rows.size(), chunks_per_worker * chunk_rows(rows))),
+          before_(n_cells + 1) {
+        std::vector<std::vector<std::uint64_t>> counts(workers_,
+                                                       std::vector<std::uint64_t>(n_cells));
+        for_each_block(rows_, workers_, poll,
                        [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
                            std::uint64_t* const count = counts[worker].data();
                            for (std::size_t i = 0; i < block.n(); ++i)
                                ++count[cell_of(block.score()[i], n_cells)];
                        });
-        before_.resize(n_cells + 1);
         for (std::size_t cell = 0; cell < n_cells; ++cell) {
             before_[cell + 1] = before_[cell];
             for (const auto& of_worker : counts) before_[cell + 1] += of_worker[cell];
@@ -74,133 +73,60 @@ public:
     }
 
     [[nodiscard]] std::uint64_t total() const { return before_[n_cells]; }
+    [[nodiscard]] std::uint64_t before(double score) const {
+        return before_[cell_of(score, n_cells)];
+    }
 
+    // The rows in the cells that hold the last score of a bin, or the next larger one.
+    [[nodiscard]] SortedScores near_edges(std::size_t n_bins, Poll poll) const {
+        std::vector<std::uint8_t> wanted(n_cells, 0);
+        for (std::size_t k = 1; k < n_bins; ++k) {
+            const UInt128 last = (UInt128{k} * total() - 1) / n_bins;
+            const std::size_t cell = cell_at(static_cast<std::uint64_t>(last));
+            wanted[cell] = 1;
+            if (before_[cell + 1] < total()) wanted[cell_at(before_[cell + 1])] = 1;
+        }
+        std::vector<std::vector<ScoreKey>> found(workers_);
+        for_each_block(rows_, workers_, poll,
+                       [&](std::size_t worker, std::size_t, const ScoredBlock& block) {
+                           for (std::size_t i = 0; i < block.n(); ++i) {
+                               const double score = block.score()[i];
+                               if (wanted[cell_of(score, n_cells)] == 0) continue;
+                               found[worker].push_back(ScoreKey::of(score, false));
+                           }
+                       });
+        return {found, poll};
+    }
+
+private:
     // The cell of the rank-th smallest score; rank from 0.
     [[nodiscard]] std::size_t cell_at(std::uint64_t rank) const {
         const auto above = std::upper_bound(before_.begin(), before_.end(), rank);
         return static_cast<std::size_t>(above - before_.begin()) - 1;
     }
 
-    // Marks a cell's scores for gather().
-    void want(std::size_t cell) { wanted_.push_back(cell); }
-
-    void gather() {
-        std::sort(wanted_.begin(), wanted_.end());
-        wanted_.erase(std::unique(wanted_.begin(), wanted_.end()), wanted_.end());
-        slot_.assign(n_cells, no_slot);
-        scores_.resize(wanted_.size());
-        filled_ = std::make_unique<std::atomic<std::size_t>[]>(wanted_.size());
-        for (std::size_t i = 0; i < wanted_.size(); ++i) {
-            const std::size_t cell = wanted_[i];
-            slot_[cell] = static_cast<std::uint32_t>(i);
-            scores_[i].resize(before_[cell + 1] - before_[cell]);
-            filled_[i] = 0;
-        }
-        for_each_block(
-            rows_, workers_, poll_, [&](std::size_t, std::size_t, const ScoredBlock& block) {
-                for (std::size_t i = 0; i < block.n(); ++i) {
-                    const std::uint32_t slot = slot_[cell_of(block.score()[i], n_cells)];
-                    if (slot == no_slot) continue;
-                    const std::size_t at = filled_[slot].fetch_add(1, std::memory_order_relaxed);
-                    // The array may have changed since it was counted.
-                    if (at < scores_[slot].size()) scores_[slot][at] = block.score()[i];
-                }
-            });
-        for (auto& scores : scores_) std::sort(scores.begin(), scores.end());
-    }
-
-    // The rank-th smallest score, in a gathered cell.
-    [[nodiscard]] double score_at(std::uint64_t rank) const {
-        const std::size_t cell = cell_at(rank);
-        return scores_[slot_[cell]][rank - before_[cell]];
-    }
-
-    // The next larger score than the rank-th, if its cell and the next with scores have been
-    // gathered; 1 if there is none.
-    [[nodiscard]] double next_larger(std::uint64_t rank) const {
-        const double score = score_at(rank);
-        const auto& same_cell = scores_[slot_[cell_at(rank)]];
-        const auto larger = std::upper_bound(same_cell.begin(), same_cell.end(), score);
-        if (larger != same_cell.end()) return *larger;
-        const std::uint64_t next = before_[cell_at(rank) + 1];
-        return next < total() ? score_at(next) : 1.0;
-    }
-
-    [[nodiscard]] std::uint64_t rank_after_cell(std::uint64_t rank) const {
-        return before_[cell_at(rank) + 1];
-    }
-
-private:
-    static constexpr std::uint32_t no_slot = 0xFFFFFFFF;
-
     const ScoredRows& rows_;
-    Poll poll_;
     std::size_t workers_;
     std::vector<std::uint64_t> before_;  // scores in cells below
-    std::vector<std::size_t> wanted_;
-    std::vector<std::uint32_t> slot_;
-    std::vector<std::vector<double>> scores_;
-    std::unique_ptr<std::atomic<std::size_t>[]> filled_;
 };
 
-// ceil(k n / m) without overflow: the number of scores that bins 0 to k - 1 must hold.
-std::uint64_t share(std::uint64_t k, std::uint64_t n, std::uint64_t m) {
-    const UInt128 product = static_cast<UInt128>(k) * n;
-    return static_cast<std::uint64_t>((product + m - 1) / m);
-}
-
-std::vector<double> unweighted_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
-    std::vector<double> edges(n_bins + 1, 0.0);
-    edges[n_bins] = 1.0;
-    Cells cells(rows, poll);
-    const std::uint64_t n = cells.total();
-    if (n == 0) return equal_width_edges(n_bins);
-    const auto last_rank = [&](std::size_t k) { return share(k, n, n_bins) - 1; };
-    for (std::size_t k = 1; k < n_bins; ++k) {
-        cells.want(cells.cell_at(last_rank(k)));
-        const std::uint64_t next = cells.rank_after_cell(last_rank(k));
-        if (next < n) cells.want(cells.cell_at(next));
-    }
-    cells.gather();
-    for (std::size_t k = 1; k < n_bins; ++k) edges[k] = cells.next_larger(last_rank(k));
-    return edges;
-}
-
-// For fewer rows, a sort is faster than a histogram.
+// For fewer rows, a sort is faster than counting.
 constexpr std::size_t rows_worth_cells = 4096;
 
-std::vector<double> few_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
-    std::vector<double> scores;
-    scores.reserve(rows.size() * rows.scores_per_event());
-    for_each_block(rows, 1, poll, [&](std::size_t, std::size_t, const ScoredBlock& block) {
-        scores.insert(scores.end(), block.score(), block.score() + block.n());
-    });
-    if (scores.empty()) return equal_width_edges(n_bins);
-    std::sort(scores.begin(), scores.end());
-    std::vector<double> edges(n_bins + 1, 0.0);
-    edges[n_bins] = 1.0;
-    for (std::size_t k = 1; k < n_bins; ++k) {
-        const double last = scores[share(k, scores.size(), n_bins) - 1];
-        const auto larger = std::upper_bound(scores.begin(), scores.end(), last);
-        edges[k] = larger != scores.end() ? *larger : 1.0;
-    }
-    return edges;
-}
-
-std::vector<double> weighted_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
-    const SortedScores sorted(rows, poll);
-    UInt128 total = 0;
-    sorted.for_each_score(poll, [&](double, UInt128 weight, UInt128) { total += weight; });
+// Bin k ends before the first score below which there is at least k / n_bins of the weight.
+// below(score, seen) is the weight below a score, `seen` that below and at the last score before.
+template <class Below>
+std::vector<double> edges_among(const SortedScores& sorted, UInt128 total, std::size_t n_bins,
+                                Poll poll, const Below& weight_below) {
     if (total == 0) return equal_width_edges(n_bins);
-
     std::vector<double> edges(n_bins + 1, 1.0);
     edges[0] = 0.0;
-    UInt128 below = 0;
     std::size_t k = 1;
+    UInt128 seen = 0;
     sorted.for_each_score(poll, [&](double score, UInt128 weight, UInt128) {
-        // below / total >= k / n_bins: bin k ends before this score.
+        const UInt128 below = weight_below(score, seen);
         while (k < n_bins && !product_less(below, n_bins, k, total)) edges[k++] = score;
-        below += weight;
+        seen = below + weight;
     });
     return edges;
 }
@@ -283,9 +209,18 @@ void Bins::locate(const double* scores, std::size_t n, std::uint32_t* bins) cons
 }
 
 std::vector<double> equal_count_edges(const ScoredRows& rows, std::size_t n_bins, Poll poll) {
-    if (rows.events.sample_weight != nullptr) return weighted_edges(rows, n_bins, poll);
-    return rows.size() < rows_worth_cells ? few_edges(rows, n_bins, poll)
-                                          : unweighted_edges(rows, n_bins, poll);
+    if (rows.events.sample_weight == nullptr && rows.size() >= rows_worth_cells) {
+        const CountedCells cells(rows, poll);
+        if (cells.total() == 0) return equal_width_edges(n_bins);
+        return edges_among(cells.near_edges(n_bins, poll), cells.total(), n_bins, poll,
+                           [&](double score, UInt128 seen) {
+                               return std::max<UInt128>(seen, cells.before(score));
+                           });
+    }
+    const SortedScores sorted(rows, poll);
+    UInt128 total = 0;
+    sorted.for_each_score(poll, [&](double, UInt128 weight, UInt128) { total += weight; });
+    return edges_among(sorted, total, n_bins, poll, [](double, UInt128 seen) { return seen; });
 }
 
 }  // namespace calibrant

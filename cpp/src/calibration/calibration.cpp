@@ -32,12 +32,6 @@ ExactSum of_weight(const ExactSum& weight, double x) {
     return weight * factor;
 }
 
-[[noreturn]] void reject_weightless(std::uint64_t n) {
-    throw InvalidInput(n == 0 ? "a calibration error needs at least one row, got none"
-                              : "a calibration error needs a row with positive weight, all " +
-                                    std::to_string(n) + " have weight 0");
-}
-
 void merge_bin(Reliability::Bin& bin, const Reliability::Bin& from) {
     bin.n = checked_add(bin.n, from.n);
     bin.weight.merge(from.weight);
@@ -237,7 +231,7 @@ void Reliability::merge(const Reliability& other) {
 ExactSum Reliability::total_weight() const {
     ExactSum weight;
     for (const Bin& bin : table_) weight.merge(bin.weight);
-    if (weight.is_zero()) reject_weightless(n_);
+    if (weight.is_zero()) reject_weightless("a calibration error needs", n_);
     return weight;
 }
 
@@ -371,7 +365,7 @@ LabelErrors label_errors(const ScoredRows& rows, const PredictedLabels& labels,
         result.weighted_sum.merge(of_weight(weight, error));
         result.weight.merge(weight);
     }
-    if (result.labels == 0) reject_weightless(n);
+    if (result.labels == 0) reject_weightless("a calibration error needs", n);
     return result;
 }
 

@@ -257,10 +257,7 @@ SmoothResiduals::SmoothResiduals(const ScoredRows& rows, SmoothScale scale, Poll
     update_by_workers<SmoothWorker>(total, placed, rows.events, 0, poll);
     const Scaled weight = total.weight.value();
     if (weight.high == 0.0) {
-        throw InvalidInput(total.n == 0
-                               ? "a calibration error needs at least one row, got none"
-                               : "a calibration error needs a row with positive weight, all " +
-                                     std::to_string(total.n) + " have weight 0");
+        reject_weightless("a calibration error needs", total.n);
     }
     weight_ = weight.high;
     const auto keep = [&](std::uint32_t point, double residual) {

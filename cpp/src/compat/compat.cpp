@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/kernels.hpp"
-#include "ordering/cell_sort.hpp"
+#include "ordering/sort_keys.hpp"
 #include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
@@ -53,23 +53,19 @@ void see(WalkRange& range, double place) {
     range.lowest = std::min(range.lowest, place);
 }
 
-// The range over the ends of cells; marks those in which the walk may leave it. Returns how many
-// rows these have.
-std::size_t mark_candidates(std::vector<Cell>& cells, WalkRange& range) {
+// The range over the ends of cells; marks those in which the walk may leave it.
+void mark_candidates(std::vector<Cell>& cells, WalkRange& range) {
     double place = 0.0;
     for (Cell& cell : cells) {
         cell.start = place;
         place = cell.end();
         if (cell.rows > 0) see(range, place);
     }
-    std::size_t rows = 0;
     for (Cell& cell : cells) {
         const bool beyond_one = &cell == &cells.back();
         cell.candidate = cell.rows > 1 &&
                          (beyond_one || cell.most() > range.highest || cell.least() < range.lowest);
-        rows += cell.candidate ? cell.rows : 0;
     }
-    return rows;
 }
 
 // A comparison of a width that is known is a few instructions, and others are calls. Most texts
@@ -95,30 +91,28 @@ bool same_text_of(const std::uint8_t* rows, std::size_t n, std::size_t given_wid
     return true;
 }
 
-// Returns false if a value is not finite; n > 0.
-bool finite_range(const double* values, std::size_t n, Poll poll, double* least, double* largest) {
-    const std::size_t workers = workers_for(n, 4 * chunk);
-    std::vector<std::pair<double, double>> ranges(workers, {values[0], values[0]});
+// Calls visit(i) for each of n rows, on several threads.
+template <class Visit>
+void for_each_of(std::size_t n, Poll poll, const Visit& visit) {
+    for_each_chunk(n, chunk, workers_for(n, 4 * chunk), poll,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                       for (std::size_t i = begin; i < end; ++i) visit(i);
+                       return true;
+                   });
+}
+
+bool all_finite(const double* values, std::size_t n, Poll poll) {
     std::atomic<bool> clean = true;
-    for_each_chunk(n, chunk, workers, poll,
-                   [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                       auto& [low, high] = ranges[worker];
+    for_each_chunk(n, chunk, workers_for(n, 4 * chunk), poll,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
                        for (std::size_t i = begin; i < end; i += block_rows) {
-                           const std::size_t rows = std::min(block_rows, end - i);
-                           double a = 0.0, b = 0.0;
-                           kernels().range(values + i, rows, &a, &b);  // NaN is beyond infinity
-                           if (!std::isfinite(a) || !std::isfinite(b)) clean = false;
-                           low = std::min(low, a);
-                           high = std::max(high, b);
+                           double low = 0.0, high = 0.0;
+                           kernels().range(values + i, std::min(block_rows, end - i), &low, &high);
+                           // NaN is beyond infinity.
+                           if (!std::isfinite(low) || !std::isfinite(high)) clean = false;
                        }
                        return true;
                    });
-    *least = ranges[0].first;
-    *largest = ranges[0].second;
-    for (const auto& [low, high] : ranges) {
-        *least = std::min(*least, low);
-        *largest = std::max(*largest, high);
-    }
     return clean;
 }
 
@@ -196,20 +190,20 @@ WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size
     });
     constexpr double infinity = std::numeric_limits<double>::infinity();
     WalkRange range{-infinity, infinity, false};
-    ScoreKeys keys(mark_candidates(cells, range), false, 1);
+    mark_candidates(cells, range);
+    std::vector<std::vector<ScoreKey>> keys(1);
     std::vector<std::uint8_t> candidate(cells.size());
     for (std::size_t k = 0; k < cells.size(); ++k) candidate[k] = cells[k].candidate ? 1 : 0;
-    std::size_t at = 0;
     for_each_chunk(n, chunk, 1, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
             if (candidate[codes[i]] == 0) continue;
-            keys.put(keys.found(0), at++, ScoreKey::of(scores[i], labels[i] != 0), 1.0);
+            keys[0].push_back(ScoreKey::of(scores[i], labels[i] != 0));
         }
         return true;
     });
     std::size_t current = cells.size();
     double place = 0.0;
-    const SortedScores sorted(std::move(keys), poll);
+    const SortedScores sorted(keys, poll);
     sorted.for_each_score(poll, [&](double score, UInt128 rows, UInt128 hits) {
         if (hits != 0 && hits != rows) range.depends_on_ties = true;
         if (const std::size_t cell = cell_of.of(score); cell != current) {
@@ -226,44 +220,43 @@ WalkRange walk_range(const std::uint8_t* labels, const double* scores, std::size
 
 Sorted sort_labelled(const std::uint8_t* labels, const double* scores, std::size_t n,
                      std::uint8_t* sorted_labels, double* sorted_scores, Poll poll) {
-    double least = 0.0, largest = 0.0;
-    if (!finite_range(scores, n, poll, &least, &largest)) return Sorted::not_at_all;
+    if (!all_finite(scores, n, poll)) return Sorted::not_at_all;
+    LargeArray<ScoreKey> keys(n);
+    for_each_of(n, poll, [&](std::size_t i) { keys[i] = ScoreKey::of(scores[i], labels[i] != 0); });
+    std::size_t size = n;
+    const LargeArray<ScoreKey> sorted = sorted_by_key(std::move(keys), size, poll);
     std::atomic<bool> mixed = false;
-    sort_by_cells(
-        n, least, largest, poll,
-        [=](std::size_t i) { return ScoreKey::of(scores[i], labels[i] != 0); },
-        [](ScoreKey key) { return key.score(); },
-        [](ScoreKey a, ScoreKey b) { return a.bits < b.bits; },
-        [&](std::size_t first, const ScoreKey* keys, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                sorted_scores[first + i] = keys[i].score();
-                sorted_labels[first + i] = keys[i].hit() ? 1 : 0;
-                if (i > 0 && (keys[i].bits ^ keys[i - 1].bits) == 1) mixed = true;
-            }
-        });
+    for_each_of(n, poll, [&](std::size_t i) {
+        sorted_scores[i] = sorted[i].score();
+        sorted_labels[i] = sorted[i].hit() ? 1 : 0;
+        if (i > 0 && (sorted[i].bits ^ sorted[i - 1].bits) == 1) mixed = true;
+    });
     return mixed ? Sorted::with_ties : Sorted::fully;
 }
 
 Sorted sort_pairs(const double* keys, const std::uint64_t* values, std::size_t n,
                   double* sorted_keys, std::uint64_t* sorted_values, Poll poll) {
     struct Pair {
-        double key;
+        ScoreKey key;
         std::uint64_t value;
     };
-    double least = 0.0, largest = 0.0;
-    if (!finite_range(keys, n, poll, &least, &largest)) return Sorted::not_at_all;
+    if (!all_finite(keys, n, poll)) return Sorted::not_at_all;
+    // The bits of doubles in their order: those of negative ones are complements.
+    constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+    LargeArray<Pair> pairs(n);
+    for_each_of(n, poll, [&](std::size_t i) {
+        const auto bits = std::bit_cast<std::uint64_t>(keys[i] + 0.0);
+        pairs[i] = {{(bits & sign) != 0 ? ~bits : bits | sign}, values[i]};
+    });
+    std::size_t size = n;
+    const LargeArray<Pair> sorted = sorted_by_key(std::move(pairs), size, poll);
     std::atomic<bool> tied = false;
-    sort_by_cells(
-        n, least, largest, poll, [=](std::size_t i) { return Pair{keys[i], values[i]}; },
-        [](const Pair& pair) { return pair.key; },
-        [](const Pair& a, const Pair& b) { return a.key < b.key; },
-        [&](std::size_t first, const Pair* pairs, std::size_t count) {
-            for (std::size_t i = 0; i < count; ++i) {
-                sorted_keys[first + i] = pairs[i].key;
-                sorted_values[first + i] = pairs[i].value;
-                if (i > 0 && pairs[i].key == pairs[i - 1].key) tied = true;
-            }
-        });
+    for_each_of(n, poll, [&](std::size_t i) {
+        const std::uint64_t bits = sorted[i].key.bits;
+        sorted_keys[i] = std::bit_cast<double>((bits & sign) != 0 ? bits & ~sign : ~bits);
+        sorted_values[i] = sorted[i].value;
+        if (i > 0 && bits == sorted[i - 1].key.bits) tied = true;
+    });
     return tied ? Sorted::with_ties : Sorted::fully;
 }
 

@@ -79,6 +79,42 @@ private:
     std::uint64_t rest_[block_rows];
 };
 
+// What is looked for, and the cells that it is in.
+struct Wanted {
+    const CellParts& parts;
+    CellSet cells;
+    std::vector<std::uint8_t> of_part;
+
+    Wanted(const CellParts& all, const std::vector<std::size_t>& chosen)
+        : parts(all), cells(n_score_cells, 0), of_part(all.size(), 0) {
+        for (const std::size_t part : chosen) of_part[part] = 1;
+        for (std::size_t cell = 0; cell < n_score_cells; ++cell) {
+            const auto begin = of_part.begin();
+            const auto first = static_cast<std::ptrdiff_t>(parts.first(cell));
+            const auto end = static_cast<std::ptrdiff_t>(parts.first(cell + 1));
+            cells[cell] = std::find(begin + first, begin + end, 1) != begin + end ? 1 : 0;
+        }
+    }
+};
+
+// Most rows are in cells that are not wanted, and that is quickly seen.
+void gather(const ShownRows& rows, const Wanted& wanted, std::vector<ScoreKey>& keys) {
+    alignas(64) std::uint32_t cell[block_rows];
+    ScoreKey found[block_rows];
+    kernels().cells(rows.score, rows.n, cell);
+    std::size_t n = 0;
+    for (std::size_t i = 0; i < rows.n; ++i) {
+        if (i % rows_per_prefetch == 0) {
+            prefetch(rows.ahead, i / rows_per_prefetch, block_rows / rows_per_prefetch);
+        }
+        found[n] = ScoreKey::of(rows.score[i], rows.hit[i] != 0);
+        n += wanted.cells[cell[i]];
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+        if (wanted.of_part[wanted.parts.of(found[k].score())] != 0) keys.push_back(found[k]);
+    }
+}
+
 }  // namespace
 
 CellParts::CellParts() : size_(n_score_cells) {
@@ -120,6 +156,16 @@ std::vector<RowSums> sums_of_parts(const CellParts& parts, const CellSet& cut,
         if (!(together == cells[cell])) reject_changed_rows();
     }
     return sums;
+}
+
+SortedScores sorted_rows_of(const CellParts& parts, const std::vector<std::size_t>& chosen,
+                            const Rereader& rows, Poll poll) {
+    const Wanted wanted(parts, chosen);
+    std::vector<std::vector<ScoreKey>> found(rows.workers);
+    rows.show(wanted.cells, [&](std::size_t worker, const ShownRows& shown) {
+        gather(shown, wanted, found[worker]);
+    });
+    return {found, poll};
 }
 
 void reject_changed_rows() { throw InvalidInput("the arrays changed while they were being read"); }

@@ -7,8 +7,10 @@
 #include <functional>
 #include <vector>
 
+#include "calibrant/runtime/parallel.hpp"
 #include "cumulative/cell_sums.hpp"
 #include "kernels/score_cells.hpp"
+#include "ordering/sorted_scores.hpp"
 
 namespace calibrant {
 
@@ -78,6 +80,11 @@ private:
 [[nodiscard]] std::vector<RowSums> sums_of_parts(const CellParts& parts, const CellSet& cut,
                                                  const std::vector<Cell>& cells,
                                                  const Rereader& rows);
+
+// The rows in the chosen parts, which are read once more.
+[[nodiscard]] SortedScores sorted_rows_of(const CellParts& parts,
+                                          const std::vector<std::size_t>& chosen,
+                                          const Rereader& rows, Poll poll);
 
 // Throws InvalidInput.
 [[noreturn]] void reject_changed_rows();

@@ -77,10 +77,7 @@ public:
         });
         n_ = static_cast<std::uint64_t>(std::min(total, UInt128{1} << 63));
         if (n_ == 0) {
-            throw InvalidInput(sorted.count() == 0
-                                   ? "the test needs at least one row, got none"
-                                   : "the test needs a row with positive weight, all " +
-                                         std::to_string(sorted.count()) + " have weight 0");
+            reject_weightless("the test needs", sorted.count());
         }
         if (n_ > most_simulated_rows || n_ * simulations.number > most_simulated_draws) {
             throw InvalidInput(
@@ -199,11 +196,14 @@ std::array<double, n_reaches> pvalues(const TiedRows& rows, const Simulations& s
 
 SimulatedWalkTests simulated_walk_tests(const ScoredRows& rows, const Simulations& simulations,
                                         Poll poll) {
+    const WalkTests walk = walk_tests(rows, poll);
     const TiedRows ties(rows, simulations, poll);
-    const auto found = pvalues<WalkReach, 2>(ties, simulations, poll, [](const WalkReach& walk) {
-        return std::array<std::int64_t, 2>{walk.distance(), walk.range()};
+    const auto found = pvalues<WalkReach, 2>(ties, simulations, poll, [](const WalkReach& reach) {
+        return std::array<std::int64_t, 2>{reach.distance(), reach.range()};
     });
-    return {found[0], found[1]};
+    return {{walk.ks(), found[0], std::log(found[0])},
+            {walk.kuiper(), found[1], std::log(found[1])},
+            walk};
 }
 
 double simulated_spiegelhalter(const ScoredRows& rows, Alternative alternative,

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "calibrant/cumulative/cumulative.hpp"
 #include "calibrant/cumulative/spiegelhalter.hpp"
 #include "calibrant/rows/scored_rows.hpp"
 #include "calibrant/runtime/parallel.hpp"
@@ -32,7 +33,8 @@ struct Simulations {
 };
 
 struct SimulatedWalkTests {
-    double ks, kuiper;  // p-values
+    TestResult ks, kuiper;
+    WalkTests walk;
 };
 
 // Rows are binary, of_class or top_label. Throw as for_each_chunk does, and InvalidInput at a bad

@@ -114,9 +114,7 @@ void Spiegelhalter::merge(const Spiegelhalter& other) {
 
 void Spiegelhalter::require_weight() const {
     if (with_weight_ != 0) return;
-    throw InvalidInput(n_ == 0 ? "the test needs at least one row, got none"
-                               : "the test needs a row with positive weight, all " +
-                                     std::to_string(n_) + " have weight 0");
+    reject_weightless("the test needs", n_);
 }
 
 double Spiegelhalter::statistic() const {

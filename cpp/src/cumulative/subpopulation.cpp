@@ -168,8 +168,8 @@ public:
     [[nodiscard]] SubpopulationTests tests(std::uint64_t n) const {
         const DoubleDouble below{-lowest_.high, -lowest_.low};
         SubpopulationTests result;
-        result.ks = walk_.in_sigmas(highest_ < below ? below : highest_);
-        result.kuiper = walk_.in_sigmas(highest_ + below);
+        result.ks = ks_result(walk_.in_sigmas(highest_ < below ? below : highest_));
+        result.kuiper = kuiper_result(walk_.in_sigmas(highest_ + below));
         result.n = n;
         result.tested = walk_.weight() != 0;
         if (result.tested) result.sigma = walk_.sigma();

@@ -29,7 +29,7 @@
 namespace calibrant {
 
 struct SubpopulationTests {
-    double ks = 0.0, kuiper = 0.0;
+    TestResult ks{}, kuiper{};
     double sigma = 0.0;   // of the walk over the group's weight
     std::uint64_t n = 0;  // rows of the group
     bool tested = false;  // whether one of them has weight

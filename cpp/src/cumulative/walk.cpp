@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/check.hpp"
 #include "kernels/kernels.hpp"
 
@@ -255,6 +256,14 @@ ExactSum largest_distance(const Extremes& extremes) {
 
 ExactSum range(const Extremes& extremes) { return difference(extremes.highest, extremes.lowest); }
 
+TestResult ks_result(double statistic) {
+    return {statistic, brownian_sup_sf(statistic), brownian_sup_log_sf(statistic)};
+}
+
+TestResult kuiper_result(double statistic) {
+    return {statistic, brownian_range_sf(statistic), brownian_range_log_sf(statistic)};
+}
+
 double WalkTests::ks() const { return in_sigmas(largest_distance(extremes), variance); }
 double WalkTests::kuiper() const { return in_sigmas(range(extremes), variance); }
 
@@ -266,9 +275,7 @@ double WalkTests::sigma() const {
 
 void WalkTests::require_weight() const {
     if (!weight.is_zero()) return;
-    throw InvalidInput(n == 0 ? "the test needs at least one row, got none"
-                              : "the test needs a row with positive weight, all " +
-                                    std::to_string(n) + " have weight 0");
+    reject_weightless("the test needs", n);
 }
 
 }  // namespace calibrant

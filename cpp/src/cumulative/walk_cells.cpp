@@ -6,7 +6,6 @@
 #include "calibrant/cumulative/cumulative.hpp"
 #include "cumulative/cell_parts.hpp"
 #include "cumulative/cell_sums.hpp"
-#include "cumulative/gathered_scores.hpp"
 #include "cumulative/walk_turns.hpp"
 #include "kernels/kernels.hpp"
 #include "kernels/score_cells.hpp"
@@ -97,15 +96,27 @@ private:
         std::vector<std::size_t> chosen;
         if (n_low() != 0) chosen = {parts.first(0), parts.first(1)};
         for (const auto& turn : turns.turns) chosen.push_back(turn.part);
-        const GatheredScores gathered(parts, chosen, sums, rows, poll);
 
-        Walk first;
-        if (n_low() == 0) {
-            first.step(0.0, totals_.cells[0].n, totals_.cells[0].hits);
-        } else {
-            gathered.walk(first, parts.first(0));
-            gathered.walk(first, parts.first(1));
+        Walk first;  // through the two lowest cells
+        if (n_low() == 0) first.step(0.0, totals_.cells[0].n, totals_.cells[0].hits);
+        std::vector<Walk> inside(turns.turns.size());
+        std::vector<std::uint64_t> found(parts.size(), 0);
+        std::size_t k = 0;
+        sorted_rows_of(parts, chosen, rows, poll)
+            .for_each_score(poll, [&](double score, UInt128 n, UInt128 hits) {
+                const std::size_t part = parts.of(score);
+                found[part] += static_cast<std::uint64_t>(n);
+                if (part < parts.first(cells::tail)) {
+                    first.step(score, n, hits);
+                    return;
+                }
+                while (turns.turns[k].part < part) ++k;
+                inside[k].step(score, n, hits);
+            });
+        for (const std::size_t part : chosen) {
+            if (found[part] != sums[part].n) reject_changed_rows();
         }
+
         Extremes extremes = first.extremes();
         const ExactSum start = first.place();
         const auto after = [&](const WalkSum& sum) {
@@ -115,10 +126,8 @@ private:
         };
         extremes.see(after(turns.highest));
         extremes.see(after(turns.lowest));
-        for (const auto& turn : turns.turns) {
-            Walk inside;
-            gathered.walk(inside, turn.part);
-            extremes.see(after(turn.begin), inside.extremes());
+        for (k = 0; k < inside.size(); ++k) {
+            extremes.see(after(turns.turns[k].begin), inside[k].extremes());
         }
         return extremes;
     }

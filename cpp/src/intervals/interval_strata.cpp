@@ -174,8 +174,8 @@ public:
     [[nodiscard]] bool wants(double width) const { return wanted_[grid_.of(width)] != 0; }
 
     // `keys` are those of all widths that are wanted.
-    [[nodiscard]] std::vector<Stratum> strata(ScoreKeys keys, std::size_t n_groups,
-                                              Poll poll) const {
+    [[nodiscard]] std::vector<Stratum> strata(const std::vector<std::vector<ScoreKey>>& keys,
+                                              std::size_t n_groups, Poll poll) const {
         EqualCounts groups(total_, n_groups, 0);
         std::size_t c = 0;
         const auto add_cells_before = [&](std::size_t end) {
@@ -185,7 +185,7 @@ public:
                 groups.add(cell.least, cell.largest, cell.rows, cell.covered);
             }
         };
-        const SortedScores sorted(std::move(keys), poll);
+        const SortedScores sorted(keys, poll);
         sorted.for_each_score(poll, [&](double width, UInt128 rows, UInt128 covered) {
             add_cells_before(grid_.of(width));
             groups.add(width, width, rows, covered);
@@ -234,28 +234,23 @@ std::vector<std::vector<Stratum>> strata_by_cells(const IntervalRows& rows, std:
     }
     counted.clear();
 
-    std::vector<std::vector<ScoreKey>> taken(workers * levels);
-    for_each_block(
-        rows, workers, 0, poll, [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
-            for (std::size_t level = 0; level < levels; ++level) {
-                const double* const width = block.width(level);
-                for (std::size_t i = 0; i < block.n(); ++i) {
-                    if (!cells[level].wants(width[i])) continue;
-                    const bool covered = block.excess(level)[i] == 0.0;
-                    taken[worker * levels + level].push_back(ScoreKey::of(width[i], covered));
-                }
-            }
-        });
+    std::vector<std::vector<std::vector<ScoreKey>>> kept(
+        levels, std::vector<std::vector<ScoreKey>>(workers));
+    for_each_block(rows, workers, 0, poll,
+                   [&](std::size_t worker, std::size_t, const IntervalBlock& block) {
+                       for (std::size_t level = 0; level < levels; ++level) {
+                           const double* const width = block.width(level);
+                           for (std::size_t i = 0; i < block.n(); ++i) {
+                               if (!cells[level].wants(width[i])) continue;
+                               const bool covered = block.excess(level)[i] == 0.0;
+                               kept[level][worker].push_back(ScoreKey::of(width[i], covered));
+                           }
+                       }
+                   });
     std::vector<std::vector<Stratum>> result;
     for (std::size_t level = 0; level < levels; ++level) {
-        std::vector<ScoreKey> all;
-        for (std::size_t worker = 0; worker < workers; ++worker) {
-            const std::vector<ScoreKey>& part = taken[worker * levels + level];
-            all.insert(all.end(), part.begin(), part.end());
-        }
-        ScoreKeys keys(all.size(), false, 1);
-        for (std::size_t i = 0; i < all.size(); ++i) keys.put(keys.found(0), i, all[i], 1.0);
-        result.push_back(cells[level].strata(std::move(keys), n_groups, poll));
+        result.push_back(cells[level].strata(kept[level], n_groups, poll));
+        kept[level].clear();
     }
     return result;
 }

@@ -256,9 +256,7 @@ void Intervals::merge(const Intervals& other) {
 
 void Intervals::require_weight() const {
     if (!weight_.is_zero()) return;
-    throw InvalidInput(n_ == 0 ? "intervals need at least one row, got none"
-                               : "intervals need a row with positive weight, all " +
-                                     std::to_string(n_) + " have weight 0");
+    reject_weightless("intervals need", n_);
 }
 
 ExactSum Intervals::covered(std::size_t level) const {

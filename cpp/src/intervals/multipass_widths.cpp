@@ -8,6 +8,7 @@
 #include "intervals/width_boxes.hpp"
 #include "kernels/box_kernels.hpp"
 #include "kernels/kernels.hpp"
+#include "ordering/sort_keys.hpp"
 #include "rows/interval_blocks.hpp"
 
 namespace calibrant {
@@ -20,40 +21,17 @@ constexpr std::size_t n_buckets = std::size_t{1} << 16;
 
 double width_of(Word word) { return std::bit_cast<double>(word >> 1); }
 
-// Runs, sorted and then merged two by two.
-void sort_words(std::vector<Word>& words, Poll poll) {
-    const std::size_t run = std::size_t{1} << 16;
-    const std::size_t n = words.size();
-    for_each_chunk(n, run, workers_for(n, run), poll,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                       std::sort(words.data() + begin, words.data() + end);
-                       return true;
-                   });
-    std::vector<Word> merged(n > run ? n : 0);
-    for (std::size_t length = run; length < n; length *= 2) {
-        for_each_chunk(n, 2 * length, workers_for(n, 2 * length), poll,
-                       [&](std::size_t, std::size_t begin, std::size_t end) {
-                           const Word* const data = words.data();
-                           const Word* const middle = data + std::min(begin + length, end);
-                           std::merge(data + begin, middle, middle, data + end,
-                                      merged.data() + begin);
-                           return true;
-                       });
-        words.swap(merged);
-    }
-}
-
 // Boxes made one after the other from words in order.
 class BoxMaker {
 public:
     BoxMaker(double bandwidth, BoxFormer& former) : grid_(bandwidth), former_(former) {}
 
-    void add(const Word* words, std::size_t n) {
+    void add(const ScoreKey* keys, std::size_t n) {
         double width[box_rows], excess[box_rows], terms[box_rows * box_limbs];
         std::int64_t key[box_rows];
         for (std::size_t i = 0; i < n; ++i) {
-            width[i] = width_of(words[i]);
-            excess[i] = (words[i] & 1) != 0 ? 0.0 : 1.0;
+            width[i] = keys[i].score();
+            excess[i] = keys[i].hit() ? 0.0 : 1.0;
         }
         if (!kernels().boxes->terms(width, excess, n, grid_.box, grid_.boxes_per_unit, key,
                                     terms)) {
@@ -153,31 +131,30 @@ std::vector<Word> MultipassWidths::range_ends() const {
     return ends;
 }
 
-std::vector<Word> MultipassWidths::sorted_range(Word low, Word high) const {
-    std::vector<std::vector<Word>> team(workers_);
+LargeArray<ScoreKey> MultipassWidths::sorted_range(Word low, Word high, std::size_t& n) const {
+    std::vector<std::vector<ScoreKey>> team(workers_);
     for_each_word([&](std::size_t worker, Word word) {
-        if (word >= low && word <= high) team[worker].push_back(word);
+        if (word >= low && word <= high) team[worker].push_back({word});
     });
-    std::vector<Word> words = std::move(team.front());
-    for (std::size_t worker = 1; worker < workers_; ++worker) {
-        words.insert(words.end(), team[worker].begin(), team[worker].end());
-        team[worker] = {};
-    }
-    sort_words(words, poll_);
-    return words;
+    n = 0;
+    for (const auto& keys : team) n += keys.size();
+    LargeArray<ScoreKey> all(n);
+    ScoreKey* end = all.data();
+    for (const auto& keys : team) end = std::copy(keys.begin(), keys.end(), end);
+    return n == 0 ? std::move(all) : sorted_by_key(std::move(all), n, poll_);
 }
 
 void MultipassWidths::add_boxes(double bandwidth, BoxFormer& former) const {
     BoxMaker maker(bandwidth, former);
     Word low = 0;
     for (const Word high : range_ends()) {
-        const std::vector<Word> words = sorted_range(low, high);
+        std::size_t n = 0;
+        const LargeArray<ScoreKey> keys = sorted_range(low, high, n);
         // One worker: the chunks come in order.
-        for_each_chunk(words.size(), box_rows, 1, poll_,
-                       [&](std::size_t, std::size_t begin, std::size_t end) {
-                           maker.add(words.data() + begin, end - begin);
-                           return true;
-                       });
+        for_each_chunk(n, box_rows, 1, poll_, [&](std::size_t, std::size_t begin, std::size_t end) {
+            maker.add(keys.data() + begin, end - begin);
+            return true;
+        });
         low = high + 1;
     }
     maker.close();

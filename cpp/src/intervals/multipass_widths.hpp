@@ -8,6 +8,8 @@
 
 #include "calibrant/rows/interval_rows.hpp"
 #include "intervals/width_boxes.hpp"
+#include "ordering/sorted_scores.hpp"
+#include "runtime/large_pages.hpp"
 
 namespace calibrant {
 
@@ -24,14 +26,13 @@ public:
     void add_boxes(double bandwidth, BoxFormer& former) const;
 
 private:
-    // The bits of a width, which is not negative, and below them whether it is covered: words
-    // are in the order of widths.
+    // Of a ScoreKey: the bits of a width, and below them whether it is covered.
     using Word = std::uint64_t;
 
     template <class Visit>
     void for_each_word(const Visit& visit) const;
     [[nodiscard]] std::vector<Word> range_ends() const;
-    [[nodiscard]] std::vector<Word> sorted_range(Word low, Word high) const;
+    [[nodiscard]] LargeArray<ScoreKey> sorted_range(Word low, Word high, std::size_t& n) const;
 
     IntervalRows rows_;  // of the one level
     std::size_t workers_;

@@ -163,9 +163,7 @@ Stratum PredictionSets::total(std::size_t level) const {
 
 void PredictionSets::require_weight() const {
     if (!by_size_.empty() && !total(0).weight.is_zero()) return;
-    throw InvalidInput(n_ == 0 ? "sets need at least one row, got none"
-                               : "sets need a row with positive weight, all " + std::to_string(n_) +
-                                     " have weight 0");
+    reject_weightless("sets need", n_);
 }
 
 double PredictionSets::mean_size(std::size_t level) const {

@@ -140,9 +140,7 @@ void RiskProfile::track_extremes(const double* q, std::size_t n) {
 
 void RiskProfile::require_weight() const {
     if (weight_.is_zero()) {
-        throw InvalidInput(n_ == 0 ? "a mean needs at least one row, got none"
-                                   : "a mean needs a row with positive weight, all " +
-                                         std::to_string(n_) + " have weight 0");
+        reject_weightless("a mean needs", n_);
     }
 }
 
@@ -366,9 +364,7 @@ double geometric_deviation(const Events& events, double q_lim, Poll poll) {
     update_by_workers<LogSumsWorker>(sums, LogSumsWorker::Rows{events, nothing.q_lim()}, events, 0,
                                      poll);
     if (sums.zeros == 0 && sums.others == 0) {
-        throw InvalidInput(sums.n == 0 ? "a deviation needs at least one row, got none"
-                                       : "a deviation needs a row with positive weight, all " +
-                                             std::to_string(sums.n) + " have weight 0");
+        reject_weightless("a deviation needs", sums.n);
     }
     if (sums.zeros != 0) {
         return sums.others == 0 ? 1.0 : std::numeric_limits<double>::infinity();

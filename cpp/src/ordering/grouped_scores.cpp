@@ -1,7 +1,6 @@
 #include "ordering/grouped_scores.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "ordering/sort_keys.hpp"
@@ -80,23 +79,12 @@ void GroupedScores::mark(Poll poll) {
     for_each_chunk(size_, chunk_values / rows_per_mark * rows_per_mark, 1, poll,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                        for (std::size_t place = begin; place < end; ++place) {
-                           const bool hit = ranked_[place].key.hit();
-                           if (weight_.empty()) {
-                               const std::size_t bit = place % rows_per_mark;
-                               if (bit == 0) hit_marks_.push_back({std::uint64_t(sums.hits), 0});
-                               hit_marks_.back().hits |= std::uint64_t{hit} << bit;
-                               sums.hits += hit ? 1 : 0;
-                               continue;
-                           }
                            if (place % rows_per_mark == 0) marks_.push_back(sums);
-                           const UInt128 row = units(place);
-                           sums.weight += row;
-                           sums.hits += hit ? row : 0;
+                           add(place, sums);
                        }
                        return true;
                    });
     marks_.push_back(sums);
-    hit_marks_.push_back({static_cast<std::uint64_t>(sums.hits), 0});
 }
 
 void GroupedScores::find_members(const GroupCodes& groups, Poll poll) {
@@ -125,18 +113,8 @@ void GroupedScores::find_members(const GroupCodes& groups, Poll poll) {
 }
 
 GroupedScores::Sums GroupedScores::below(std::size_t place) const {
-    const std::size_t mark = place / rows_per_mark, rest = place % rows_per_mark;
-    if (weight_.empty()) {
-        const std::uint64_t earlier = (std::uint64_t{1} << rest) - 1;
-        const int hits = std::popcount(hit_marks_[mark].hits & earlier);
-        return {place, hit_marks_[mark].before + static_cast<unsigned>(hits)};
-    }
-    Sums sums = marks_[mark];
-    for (std::size_t i = place - rest; i < place; ++i) {
-        const UInt128 row = units(i);
-        sums.weight += row;
-        sums.hits += ranked_[i].key.hit() ? row : 0;
-    }
+    Sums sums = marks_[place / rows_per_mark];
+    for (std::size_t i = place / rows_per_mark * rows_per_mark; i < place; ++i) add(i, sums);
     return sums;
 }
 

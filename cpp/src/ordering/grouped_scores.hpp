@@ -1,8 +1,8 @@
 // Scores of a population in ascending order, with the places of each group's rows among them: for
 // what is asked of every group and needs order.
 //
-// Weights are counted as in sorted_scores.hpp. Cost: 34 bytes a row while sorting and 32
-// afterwards, 8 more with weights; the time of one sort, however many groups there are.
+// Weights are counted as in sorted_scores.hpp. Cost: 34 bytes a row while sorting and afterwards,
+// 8 more with weights; the time of one sort, however many groups there are.
 #pragma once
 
 #include <cstddef>
@@ -70,16 +70,17 @@ private:
         std::size_t place;
     };
     // Sums of the rows before are kept for the first of so many.
-    static constexpr std::size_t rows_per_mark = 64;
-    // Without weights: the hits before, and which of the rows are hits.
-    struct HitMark {
-        std::uint64_t before, hits;
-    };
+    static constexpr std::size_t rows_per_mark = 16;
 
     [[nodiscard]] LargeArray<RankedRow> read(const ScoredRows& rows, const GroupCodes& groups,
                                              Poll poll);
     void mark(Poll poll);
     void find_members(const GroupCodes& groups, Poll poll);
+    void add(std::size_t place, Sums& sums) const {
+        const UInt128 row = units(place);
+        sums.weight += row;
+        sums.hits += ranked_[place].key.hit() ? row : 0;
+    }
     [[nodiscard]] UInt128 units(std::size_t place) const {
         return weight_.empty() ? 1 : unit_.count(weight_[ranked_[place].row_or_group]);
     }
@@ -87,8 +88,7 @@ private:
     std::size_t size_ = 0;
     LargeArray<RankedRow> ranked_;  // the population
     std::vector<double> weight_;    // of each row, where there are weights
-    std::vector<Sums> marks_;       // one of the two
-    std::vector<HitMark> hit_marks_;
+    std::vector<Sums> marks_;
     LargeArray<Member> members_;       // of the groups, one after the other
     std::vector<std::size_t> ends_;    // of each group's
     std::vector<std::uint64_t> rows_;  // of each group, weight 0 included

@@ -43,19 +43,21 @@ UInt128 WeightUnit::count(double weight) const {
     return static_cast<UInt128>(std::nearbyint(units));
 }
 
-void FoundRows::see_weight(double weight) {
-    largest = std::max(largest, weight);
-    const auto bits = std::bit_cast<std::uint64_t>(weight);
-    const int biased = static_cast<int>(bits >> 52);
-    const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | 0x0010000000000000;
-    const int exponent = (biased == 0 ? 1 : biased) - 1075;
-    const int trailing = std::countr_zero(biased == 0 ? bits : mantissa);
-    lowest_bit = std::min(lowest_bit, exponent + trailing);
+WeightUnit WeightUnit::for_weights(double largest, int lowest_bit) {
+    return WeightUnit(largest == 0.0 ? 0 : std::max(lowest_bit, std::ilogb(largest) - 79));
 }
 
-WeightUnit FoundRows::unit() const {
-    if (largest == 0.0) return WeightUnit(0);
-    return WeightUnit(std::max(lowest_bit, std::ilogb(largest) - 79));
+int lowest_bit_of(double x) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    const auto biased = static_cast<int>(bits >> 52);
+    const std::uint64_t hidden = biased != 0 ? std::uint64_t{1} << 52 : 0;
+    const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | hidden;
+    return std::max(biased, 1) - 1075 + std::countr_zero(mantissa);
+}
+
+void FoundRows::see_weight(double weight) {
+    largest = std::max(largest, weight);
+    lowest_bit = std::min(lowest_bit, lowest_bit_of(weight));
 }
 
 void FoundRows::merge(const FoundRows& other) {
@@ -99,6 +101,16 @@ SortedScores::SortedScores(ScoreKeys read, Poll poll) : size_(read.size_) {
     }
     n_ = found.n;
     omitted_ = found.omitted;
+}
+
+SortedScores::SortedScores(const std::vector<std::vector<ScoreKey>>& kept, Poll poll) {
+    for (const auto& keys : kept) size_ += keys.size();
+    n_ = size_;
+    if (size_ == 0) return;
+    LargeArray<ScoreKey> all(size_);
+    ScoreKey* end = all.data();
+    for (const auto& keys : kept) end = std::copy(keys.begin(), keys.end(), end);
+    keys_ = sorted_by_key(std::move(all), size_, poll);
 }
 
 }  // namespace calibrant

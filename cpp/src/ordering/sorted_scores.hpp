@@ -31,6 +31,8 @@ namespace calibrant {
 class WeightUnit {
 public:
     explicit WeightUnit(int exponent = 0);
+    // The unit of weights of which the largest and the lowest bit are these.
+    static WeightUnit for_weights(double largest, int lowest_bit);
     [[nodiscard]] int exponent() const { return exponent_; }
     // weight / 2^exponent, half to even; the weight is below 2^(exponent + 80).
     [[nodiscard]] UInt128 count(double weight) const;
@@ -39,6 +41,9 @@ private:
     int exponent_;
     double scale_;  // 2^-exponent; infinite if that is no double
 };
+
+// The exponent of the lowest bit that is set in a positive number.
+[[nodiscard]] int lowest_bit_of(double x);
 
 struct ScoreKey {
     std::uint64_t bits;  // (bits of the score << 1) | hit
@@ -63,8 +68,7 @@ struct FoundRows {
     int lowest_bit = std::numeric_limits<int>::max();
 
     void see_weight(double weight);
-    // As SortedScores counts weights.
-    [[nodiscard]] WeightUnit unit() const;
+    [[nodiscard]] WeightUnit unit() const { return WeightUnit::for_weights(largest, lowest_bit); }
     void merge(const FoundRows& other);
 };
 
@@ -105,6 +109,8 @@ public:
     // Throws as for_each_chunk does, and InvalidInput at a bad row.
     SortedScores(const ScoredRows& rows, Poll poll);
     SortedScores(ScoreKeys keys, Poll poll);
+    // Rows of weight 1 that workers have kept, such as those in a few cells.
+    SortedScores(const std::vector<std::vector<ScoreKey>>& kept, Poll poll);
 
     [[nodiscard]] std::uint64_t count() const { return n_; }  // rows read, weight 0 included
     [[nodiscard]] std::uint64_t omitted() const { return omitted_; }

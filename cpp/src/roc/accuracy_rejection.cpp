@@ -1,5 +1,6 @@
 // The area under the curve of the accuracy against the share of rows rejected (roc.hpp).
 #include "calibrant/numeric/double_double.hpp"
+#include "calibrant/rows/check.hpp"
 #include "kernels/kernels.hpp"
 #include "numeric/quotients.hpp"
 #include "ordering/sorted_scores.hpp"
@@ -69,7 +70,9 @@ double accuracy_rejection_auc(const ScoredRows& rows, Poll poll) {
         weight_kept += weight;
         hits_kept += hits;
     });
-    require_rows("the area under the accuracy-rejection curve", scores.count(), weight_kept != 0);
+    if (weight_kept == 0) {
+        reject_weightless("the area under the accuracy-rejection curve needs", scores.count());
+    }
     if (!scores.weighted()) return rejection_area(scores, weight_kept, hits_kept, poll);
     const DoubleDouble all = wide(weight_kept);
     DoubleDouble area;

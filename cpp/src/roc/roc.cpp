@@ -66,47 +66,13 @@ private:
     DoubleDouble total_, inverse_;
 };
 
-// DeLong's two sums of squares, over ascending scores.
-class DeLong {
-public:
-    explicit DeLong(const Concordance& pairs)
-        : pairs_(pairs),
-          hits_(wide(pairs.hits)),
-          misses_(wide(pairs.misses)),
-          area_(pairs.wide_area()),
-          per_hit_(DoubleDouble{0.5, 0.0} / hits_),
-          per_miss_(DoubleDouble{0.5, 0.0} / misses_) {}
-
-    void add(UInt128 hits, UInt128 misses) {
-        if (hits != 0) {
-            const DoubleDouble won = wide(2 * misses_below_ + misses) * per_miss_ - area_;
-            of_hits_ = of_hits_ + wide(hits) * won * won;
-        }
-        hits_below_ += hits;
-        if (misses != 0) {
-            const UInt128 above = pairs_.hits - hits_below_;
-            const DoubleDouble lost = wide(2 * above + hits) * per_hit_ - area_;
-            of_misses_ = of_misses_ + wide(misses) * lost * lost;
-        }
-        misses_below_ += misses;
-    }
-
-    [[nodiscard]] double standard_error() const {
-        const auto rows = [&](UInt128 total) {
-            ExactSum sum;  // halves, as the total may need all 128 bits
-            sum.add(static_cast<Int128>(total >> 1), pairs_.unit_exponent + 1);
-            sum.add(static_cast<Int128>(total & 1), pairs_.unit_exponent);
-            return sum;
-        };
-        return delong_error(of_hits_ / hits_, rows(pairs_.hits), of_misses_ / misses_,
-                            rows(pairs_.misses));
-    }
-
-private:
-    const Concordance& pairs_;
-    DoubleDouble hits_, misses_, area_, per_hit_, per_miss_, of_hits_, of_misses_;
-    UInt128 hits_below_ = 0, misses_below_ = 0;
-};
+// In rows.
+ExactSum exact_rows(UInt128 units, int unit_exponent) {
+    ExactSum sum;  // halves, as the total may need all 128 bits
+    sum.add(static_cast<Int128>(units >> 1), unit_exponent + 1);
+    sum.add(static_cast<Int128>(units & 1), unit_exponent);
+    return sum;
+}
 
 }  // namespace
 
@@ -135,7 +101,7 @@ RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
     UInt128 hits_below = 0, misses_below = 0;
     Predicted below;
     const ShareFrom share_of_hits(total.hits), share_of_misses(total.misses);
-    DeLong variance(pairs);
+    DeLong variance(wide(pairs.hits), wide(pairs.misses), pairs.wide_area());
     std::size_t point = distinct;
     scores.for_each_score(poll, [&](double score, UInt128 weight, UInt128 hits) {
         curve.thresholds[point] = score;
@@ -146,13 +112,14 @@ RocCurve roc_curve(const ScoredRows& rows, std::size_t max_points, Poll poll) {
             curve.predicted.false_positive[point] = share_of_misses(below.misses);
         }
         below.add(PredictedRows(score, weight));
-        variance.add(hits, weight - hits);
+        variance.add(wide(hits), wide(weight - hits));
         hits_below += hits;
         misses_below += weight - hits;
         --point;
     });
     curve.area = pairs.area();
-    curve.standard_error = variance.standard_error();
+    curve.standard_error = variance.standard_error(exact_rows(pairs.hits, pairs.unit_exponent),
+                                                   exact_rows(pairs.misses, pairs.unit_exponent));
     curve.predicted_area =
         total.defined() ? (doubled_concordant / twice(total.hits * total.misses)).high : no_area;
     curve.n = scores.count();

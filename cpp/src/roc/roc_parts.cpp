@@ -44,15 +44,8 @@ void keep(std::vector<double>& values, const std::vector<std::size_t>& kept) {
 
 }  // namespace
 
-void require_rows(const char* what, std::uint64_t n, bool has_weight) {
-    if (has_weight) return;
-    throw InvalidInput(what + (n == 0 ? std::string(" needs at least one row, got none")
-                                      : " needs a row with positive weight, all " +
-                                            std::to_string(n) + " have weight 0"));
-}
-
 void require_pairs(std::uint64_t n, bool has_hits, bool has_misses) {
-    require_rows("the area under the ROC curve", n, has_hits || has_misses);
+    if (!has_hits && !has_misses) reject_weightless("the area under the ROC curve needs", n);
     if (has_hits && has_misses) return;
     throw InvalidInput(
         std::string("the area under the ROC curve is not defined: it needs positives and "
@@ -60,16 +53,39 @@ void require_pairs(std::uint64_t n, bool has_hits, bool has_misses) {
         (has_hits ? "negative" : "positive") + " has a positive weight");
 }
 
-double delong_error(DoubleDouble hits_square, const ExactSum& hits, DoubleDouble misses_square,
-                    const ExactSum& misses) {
+DeLong::DeLong(DoubleDouble hits, DoubleDouble misses, DoubleDouble area)
+    : hits_(hits),
+      misses_(misses),
+      area_(area),
+      per_hit_(DoubleDouble{0.5, 0.0} / hits),
+      per_miss_(DoubleDouble{0.5, 0.0} / misses),
+      hits_above_(hits) {}
+
+void DeLong::add(DoubleDouble hits, DoubleDouble misses) {
+    const auto square = [this](DoubleDouble more, DoubleDouble tied, DoubleDouble per_row) {
+        const DoubleDouble twice{2.0 * more.high, 2.0 * more.low};
+        const DoubleDouble deviation = (twice + tied) * per_row - area_;
+        return deviation * deviation;
+    };
+    if (hits.high > 0.0) {
+        of_hits_ = of_hits_ + hits * square(misses_below_, misses, per_miss_);
+        hits_above_ = hits_above_ - hits;
+    }
+    if (misses.high > 0.0) {
+        of_misses_ = of_misses_ + misses * square(hits_above_, hits, per_hit_);
+        misses_below_ = misses_below_ + misses;
+    }
+}
+
+double DeLong::standard_error(const ExactSum& hits, const ExactSum& misses) const {
     ExactSum one;
     one.add(Int128{1}, 0);
     struct Part {
         double value;
         std::int64_t exponent;
     } parts[2];
-    const std::pair<DoubleDouble, const ExactSum*> kinds[] = {{hits_square, &hits},
-                                                              {misses_square, &misses}};
+    const std::pair<DoubleDouble, const ExactSum*> kinds[] = {{of_hits_ / hits_, &hits},
+                                                              {of_misses_ / misses_, &misses}};
     for (std::size_t k = 0; k < 2; ++k) {
         const Scaled free = difference(*kinds[k].second, one).value();
         if (!(free.high > 0.0)) return no_area;

@@ -12,15 +12,27 @@ namespace calibrant {
 
 inline constexpr double no_area = std::numeric_limits<double>::quiet_NaN();
 
-// Throws InvalidInput, naming what is asked for, if no row has weight.
-void require_rows(const char* what, std::uint64_t n, bool has_weight);
-// The same if there is no pair of a hit and a miss.
+// Throws InvalidInput if there is no pair of a hit and a miss.
 void require_pairs(std::uint64_t n, bool has_hits, bool has_misses);
 
-// The root of DeLong's variance: of each kind the weighted mean of (V - area)^2 over its rows less
-// one. NaN where a kind has no more than one row.
-[[nodiscard]] double delong_error(DoubleDouble hits_square, const ExactSum& hits,
-                                  DoubleDouble misses_square, const ExactSum& misses);
+// DeLong's standard error of an area (roc.hpp), over groups of tied rows in ascending order of
+// their scores. Weights may be in any unit, one for hits and one for misses.
+class DeLong {
+public:
+    // Of all rows.
+    DeLong(DoubleDouble hits, DoubleDouble misses, DoubleDouble area);
+
+    void add(DoubleDouble hits, DoubleDouble misses);
+
+    // The root of the variance: of each kind the weighted mean of (V - area)^2 over its rows less
+    // one. The arguments are the weights of all rows, in rows; NaN where a kind has no more than
+    // one.
+    [[nodiscard]] double standard_error(const ExactSum& hits, const ExactSum& misses) const;
+
+private:
+    DoubleDouble hits_, misses_, area_, per_hit_, per_miss_;
+    DoubleDouble hits_above_, misses_below_, of_hits_, of_misses_;
+};
 
 // So many points after the first, at which no row is called positive.
 [[nodiscard]] RocCurve empty_curve(std::size_t points, bool has_predicted);

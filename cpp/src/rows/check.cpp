@@ -46,6 +46,12 @@ void reject_weight(std::string_view argument, double value, const Row& where, Dt
     reject(argument, "be finite and not negative", number_text(value, dtype), where);
 }
 
+void reject_weightless(std::string_view what, std::uint64_t n) {
+    throw InvalidInput(std::string(what) + (n == 0 ? std::string(" at least one row, got none")
+                                                   : " a row with positive weight, all " +
+                                                         std::to_string(n) + " have weight 0"));
+}
+
 void reject_not_finite(std::string_view argument, double value, const Row& where, Dtype dtype) {
     if (std::isnan(value)) reject_missing(argument, where);
     reject(argument, "be finite", number_text(value, dtype), where);

@@ -63,33 +63,13 @@ public:
     }
 
 private:
-    // Any frequencies give a bound: the likely ones, and those where it is least in turn.
+    // Any frequencies give a bound: near the likely ones it is tight.
     template <class SlopesAt>
     [[nodiscard]] double least(const SlopesAt& slopes_at) const {
-        std::vector<HitDivision> moved;
-        const double first = least(slopes_at, likely_, moved);
-        const double second = least(slopes_at, with(moved), moved);
-        return std::max(first, second);
-    }
-
-    template <class SlopesAt>
-    [[nodiscard]] double least(const SlopesAt& slopes_at, const std::vector<double>& frequencies,
-                               std::vector<HitDivision>& moved) const {
         std::vector<Slopes> slopes, inside;
-        for (const double f : frequencies) slopes.push_back(slopes_at(f));
+        for (const double f : likely_) slopes.push_back(slopes_at(f));
         for (const double f : of_groups_) inside.push_back(slopes_at(f));
-        return least_hit_sum(chain_, slopes, inside, moved);
-    }
-
-    [[nodiscard]] std::vector<double> with(const std::vector<HitDivision>& moved) const {
-        std::vector<double> frequencies;
-        for (const Chain::Bin& bin : chain_.bins) {
-            Amount amount{bin.hits, bin.misses};
-            if (bin.left != Chain::none && !bin.inside) amount = amount + moved[bin.left].right;
-            if (bin.right != Chain::none && !bin.inside) amount = amount + moved[bin.right].left;
-            frequencies.push_back(frequency_of(amount));
-        }
-        return frequencies;
+        return least_hit_sum(chain_, slopes, inside);
     }
 
     const Chain& chain_;

@@ -131,13 +131,11 @@ template <class F>
 }
 
 // slopes[k] are those of bin k; of the bins inside a group those of the group's own frequency,
-// inside[group]. `moved` gets, by group, what goes left where the sum is least.
+// inside[group].
 [[nodiscard]] inline double least_hit_sum(const Chain& chain, const std::vector<Slopes>& slopes,
-                                          const std::vector<Slopes>& inside,
-                                          std::vector<HitDivision>& moved) {
+                                          const std::vector<Slopes>& inside) {
     double sum = 0.0;
     std::size_t before = 0;
-    moved.assign(chain.groups.size(), {});
     for (std::size_t k = 0; k < chain.bins.size(); ++k) {
         const Chain::Bin& bin = chain.bins[k];
         if (bin.inside) continue;
@@ -150,11 +148,8 @@ template <class F>
                                   g.several && d.left.misses == 0.0 && d.right.misses == 0.0
                                       ? g.misses * (1.0 + 0x1p-50)
                                       : 0.0};
-                const double here = along(slopes[before], d.left) + along(slopes[k], d.right) +
-                                    along(inside[bin.left], rest);
-                if (here >= least) continue;
-                least = here;
-                moved[bin.left] = d;
+                least = std::min(least, along(slopes[before], d.left) + along(slopes[k], d.right) +
+                                            along(inside[bin.left], rest));
             }
             sum += least;
         }

@@ -49,46 +49,29 @@ struct TiedPairs {
 };
 
 double tied_standard_error(const std::vector<CellPairs>& cells, const TiedPairs& total) {
-    const DoubleDouble area = quotient(total.won, total.hits * total.misses);
-    ExactSum hits_above = total.hits, misses_below;
-    DoubleDouble of_hits, of_misses;
-    const auto add = [](DoubleDouble& squares, DoubleDouble share, DoubleDouble deviation) {
-        squares = squares + share * deviation * deviation;
-    };
+    // Shares of the weights, which themselves may be too large for a double.
+    const DoubleDouble one{1.0, 0.0};
+    DeLong variance(one, one, quotient(total.won, total.hits * total.misses));
     for (const CellPairs& cell : cells) {
-        hits_above.subtract(cell.hits);
-        ExactSum won = half(cell.misses), lost = half(cell.hits);
-        won.merge(misses_below);
-        lost.merge(hits_above);
-        misses_below.merge(cell.misses);
-        add(of_hits, quotient(cell.hits, total.hits), quotient(won, total.misses) - area);
-        add(of_misses, quotient(cell.misses, total.misses), quotient(lost, total.hits) - area);
+        variance.add(quotient(cell.hits, total.hits), quotient(cell.misses, total.misses));
     }
-    return delong_error(of_hits, total.hits, of_misses, total.misses);
+    return variance.standard_error(total.hits, total.misses);
 }
 
 }  // namespace
 
 Bounds roc_auc(const ScoreTable& table) {
-    ExactSum hits, misses, won, uncertain;  // the latter two in pairs
+    TiedPairs all;
+    ExactSum uncertain;
     for (const CellPairs& cell : cell_pairs(table)) {
-        won.merge(cell.hits * misses);
-        const ExactSum inside = cell.hits * cell.misses;
-        if (cell.is_tie) {
-            won.merge(half(inside));
-        } else {
-            uncertain.merge(inside);
-        }
-        hits.merge(cell.hits);
-        misses.merge(cell.misses);
+        all.add(cell.hits, cell.misses);
+        if (!cell.is_tie) uncertain.merge(half(cell.hits * cell.misses));
     }
-    require_pairs(table.count(), !hits.is_zero(), !misses.is_zero());
-    const ExactSum pairs = hits * misses;
-    const double low = mean(won, pairs);
-    won.merge(half(uncertain));
-    const double value = mean(won, pairs);
-    won.merge(half(uncertain));
-    return {value, low, mean(won, pairs)};
+    require_pairs(table.count(), !all.hits.is_zero(), !all.misses.is_zero());
+    const ExactSum pairs = all.hits * all.misses;
+    const double low = mean(difference(all.won, uncertain), pairs);
+    uncertain.merge(all.won);
+    return {all.area(), low, mean(uncertain, pairs)};
 }
 
 RocCurve roc_curve(const ScoreTable& table, std::size_t max_points) {

@@ -40,10 +40,7 @@ public:
         for (const ScoreTable::Cell* cell : cells_) table.add_to(all, *cell);
         total_ = std::move(all.weight);
         if (total_.is_zero()) {
-            throw InvalidInput(table.count() == 0
-                                   ? "a calibration error needs at least one row, got none"
-                                   : "a calibration error needs a row with positive weight, all " +
-                                         std::to_string(table.count()) + " have weight 0");
+            reject_weightless("a calibration error needs", table.count());
         }
     }
 

@@ -37,53 +37,9 @@ double largest_of(Range range) { return std::max(std::fabs(range.low), std::fabs
 
 double nearest_zero(Range range) { return std::max({range.low, -range.high, 0.0}); }
 
-// |frequency - mean score|; the bin has weight.
+// frequency - mean score; 0 where the bin has no weight.
 double gap_of(const Reliability::Bin& bin) {
-    ExactSum excess = bin.hits;
-    excess.subtract(bin.scores);
-    return std::fabs(mean(excess, bin.weight));
-}
-
-// Where amount^2 / weight is about least: each group in turn divided as suits its two bins best.
-std::vector<double> flat_gaps(const Chain& chain) {
-    std::vector<double> amounts, weights, moved;
-    for (const Chain::Bin& bin : chain.bins) {
-        amounts.push_back(bin.amount);
-        weights.push_back(0.5 * (bin.least_weight + bin.most_weight));
-    }
-    struct Ends {
-        std::size_t group, before, after;
-    };
-    std::vector<Ends> ends;
-    for (std::size_t k = 0; k + 1 < chain.bins.size(); ++k) {
-        const std::size_t group = chain.bins[k].right;
-        if (group == Chain::none || chain.groups[group].several) continue;
-        ends.push_back({group, k, k + 1});
-        const double start =
-            std::clamp(0.0, chain.groups[group].least_left, chain.groups[group].most_left);
-        moved.push_back(start);
-        amounts[k] += start;
-        amounts[k + 1] += chain.groups[group].amount() - start;
-    }
-    constexpr int sweeps = 30;
-    for (int sweep = 0; sweep < sweeps; ++sweep) {
-        for (std::size_t i = 0; i < ends.size(); ++i) {
-            const auto [group, before, after] = ends[i];
-            const double both = weights[before] + weights[after];
-            if (both <= 0.0) continue;
-            const double best =
-                (amounts[after] * weights[before] - amounts[before] * weights[after]) / both;
-            const double to = std::clamp(moved[i] + best, chain.groups[group].least_left,
-                                         chain.groups[group].most_left);
-            amounts[before] += to - moved[i];
-            amounts[after] -= to - moved[i];
-            moved[i] = to;
-        }
-    }
-    for (std::size_t k = 0; k < amounts.size(); ++k) {
-        amounts[k] = weights[k] > 0.0 ? std::clamp(amounts[k] / weights[k], -1.0, 1.0) : 0.0;
-    }
-    return amounts;
+    return bin.weight.is_zero() ? 0.0 : mean(difference(bin.hits, bin.scores), bin.weight);
 }
 
 }  // namespace
@@ -109,15 +65,15 @@ Bounds ScoreBounds::mean_gap() const {
     return widened(value, low, high);
 }
 
-// x^2 / w is at least 2 g x - g^2 w for every g, and at most |x|, because |x| <= w.
+// x^2 / w is at least 2 g x - g^2 w for every g, here the likely gap, with equality at g = x / w;
+// and at most |x|, because |x| <= w.
 Bounds ScoreBounds::root_mean_square_gap() const {
     const double value = likely_.root_mean_square_gap(false);
     if (certain()) return {value, value, value};
-    const std::vector<double> gaps = flat_gaps(chain_);
     const double low = least_sum(
         chain_,
         [&](std::size_t k) {
-            const double g = gaps[k];
+            const double g = std::clamp(gap_of(likely_.table()[k]), -1.0, 1.0);
             return std::vector<LinearBound>{{2.0 * g, -g * g * chain_.bins[k].most_weight}};
         },
         [](double slope, double weight) { return -0.25 * slope * slope * weight; });
@@ -144,9 +100,7 @@ Bounds ScoreBounds::largest_gap() const {
     for (std::size_t k = 0; k < chain_.bins.size(); ++k) {
         const Chain::Bin& bin = chain_.bins[k];
         if (bin.left == Chain::none && bin.right == Chain::none) {
-            const Reliability::Bin& exact = likely_.table()[k];
-            if (exact.weight.is_zero()) continue;
-            const double gap = gap_of(exact);
+            const double gap = std::fabs(gap_of(likely_.table()[k]));
             low = std::max(low, gap);
             high = std::max(high, gap);
             continue;

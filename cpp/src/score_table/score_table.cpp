@@ -57,14 +57,6 @@ void add_scores(ExactSum& sum, const CellUnits& units, std::uint64_t rows, Int12
 
 bool in_lowest(std::uint32_t cell) { return cell < cells::tail; }
 
-std::int64_t lowest_bit_of(double x) {
-    const auto bits = std::bit_cast<std::uint64_t>(x);
-    const auto biased = static_cast<std::int64_t>(bits >> 52);
-    const std::uint64_t hidden = biased != 0 ? std::uint64_t{1} << 52 : 0;
-    const std::uint64_t mantissa = (bits & 0x000FFFFFFFFFFFFF) | hidden;
-    return std::max<std::int64_t>(biased, 1) - 1075 + std::countr_zero(mantissa);
-}
-
 }  // namespace
 
 void ScoreTable::Cell::merge(const Cell& other) {

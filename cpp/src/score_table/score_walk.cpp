@@ -53,8 +53,8 @@ WeightUnit unit_of(const ScoreTable& table) {
                                   [](const ScoreTable::Cell* cell) { return cell->ones != 0; });
     const auto lowest_bit =
         static_cast<int>(ones ? std::min<std::int64_t>(weights.lowest_bit, 0) : weights.lowest_bit);
-    const double largest = ones ? std::max(weights.largest, 1.0) : weights.largest;
-    return WeightUnit(std::max(lowest_bit, std::ilogb(largest) - 79));
+    return WeightUnit::for_weights(ones ? std::max(weights.largest, 1.0) : weights.largest,
+                                   lowest_bit);
 }
 
 bool less(const ExactSum& a, const ExactSum& b) { return difference(b, a).value().high > 0.0; }
@@ -108,6 +108,18 @@ Bounds ScoreWalk::bounds(const ExactSum& low, const ExactSum& high) const {
     const double infinity = std::numeric_limits<double>::infinity();
     return {value, std::max(std::nextafter(value, 0.0), 0.0), std::nextafter(most, infinity)};
 }
+
+// The laws are good to 1e-15, and so their bounds are widened by more.
+TestBounds ScoreWalk::with_pvalues(const Bounds& x, TestResult (*result)(double)) {
+    const double slack = x.low == x.high ? 0.0 : 0x1p-48;
+    const TestResult at = result(x.value), least = result(x.high), most = result(x.low);
+    return {x,
+            {at.pvalue, least.pvalue * (1.0 - slack), std::min(1.0, most.pvalue * (1.0 + slack))},
+            {at.log_pvalue, least.log_pvalue * (1.0 + slack), most.log_pvalue * (1.0 - slack)}};
+}
+
+TestBounds ScoreWalk::ks_test() const { return with_pvalues(ks(), ks_result); }
+TestBounds ScoreWalk::kuiper_test() const { return with_pvalues(kuiper(), kuiper_result); }
 
 Bounds ScoreWalk::ks() const { return bounds(largest_distance(edges_), largest_distance(reach_)); }
 Bounds ScoreWalk::kuiper() const { return bounds(range(edges_), range(reach_)); }

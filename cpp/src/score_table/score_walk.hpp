@@ -21,6 +21,10 @@
 
 namespace calibrant {
 
+struct TestBounds {
+    Bounds statistic, pvalue, log_pvalue;
+};
+
 class ScoreWalk {
 public:
     // A cell that may hold an extreme.
@@ -36,6 +40,8 @@ public:
     // Of the statistics. Where nothing is uncertain, all three are the value itself.
     [[nodiscard]] Bounds ks() const;
     [[nodiscard]] Bounds kuiper() const;
+    [[nodiscard]] TestBounds ks_test() const;
+    [[nodiscard]] TestBounds kuiper_test() const;
 
     [[nodiscard]] const std::vector<Turn>& turns() const { return turns_; }
     [[nodiscard]] std::uint64_t rows_in_turns() const;
@@ -44,6 +50,7 @@ private:
     friend class WalkRefiner;
 
     [[nodiscard]] Bounds bounds(const ExactSum& low, const ExactSum& high) const;
+    static TestBounds with_pvalues(const Bounds& x, TestResult (*result)(double));
 
     Extremes edges_, reach_;
     ExactSum least_variance_, greatest_variance_;

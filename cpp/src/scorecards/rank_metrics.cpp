@@ -12,6 +12,7 @@
 #include "ordering/concordance.hpp"
 #include "ordering/grouped_scores.hpp"
 #include "ordering/sorted_scores.hpp"
+#include "roc/roc_parts.hpp"
 #include "rows/workers.hpp"
 #include "score_table/score_walk.hpp"
 
@@ -42,19 +43,15 @@ void add_delong(const std::vector<Step>& steps, RankMetrics& result) {
     result.hits = hits.high;
     result.misses = misses.high;
     if (!(hits.high > 1.0 && misses.high > 1.0)) return;
-    const double area = (won / (hits * misses)).high;
-    double hits_above = hits.high, misses_below = 0.0;
-    DoubleDouble of_hits, of_misses;
-    for (const Step& step : steps) {
-        hits_above -= step.hits;
-        const double of_hit = (misses_below + 0.5 * step.misses) / misses.high - area;
-        const double of_miss = (hits_above + 0.5 * step.hits) / hits.high - area;
-        of_hits = of_hits + single(step.hits * (of_hit * of_hit));
-        of_misses = of_misses + single(step.misses * (of_miss * of_miss));
-        misses_below += step.misses;
-    }
-    result.area_error = std::sqrt(of_hits.high / hits.high / (hits.high - 1.0) +
-                                  of_misses.high / misses.high / (misses.high - 1.0));
+    DeLong variance(hits, misses, won / (hits * misses));
+    for (const Step& step : steps) variance.add(single(step.hits), single(step.misses));
+    const auto exact = [](DoubleDouble x) {
+        ExactSum sum;
+        sum.add(x.high);
+        sum.add(x.low);
+        return sum;
+    };
+    result.area_error = variance.standard_error(exact(hits), exact(misses));
 }
 
 // Of an area, if the scores of each kind are exponential.

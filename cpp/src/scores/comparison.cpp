@@ -324,9 +324,7 @@ void PairedScores::merge(const PairedScores& other) {
 
 PairedScores::Difference PairedScores::difference(Term term) const {
     if (weight_.is_zero()) {
-        throw InvalidInput(n_ == 0 ? "a comparison needs at least one row, got none"
-                                   : "a comparison needs a row with positive weight, all " +
-                                         std::to_string(n_) + " have weight 0");
+        reject_weightless("a comparison needs", n_);
     }
     const double sign = term == log_score ? -1.0 : 1.0;
     // W sum w d^2 - (sum w d)^2 = W^2 times the variance of d; exact but for the squares.

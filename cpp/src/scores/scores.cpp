@@ -182,9 +182,7 @@ ExactSum ScoreSums::weight() const {
     ExactSum total;
     for (const ExactSum& weight : class_weight_) total.merge(weight);
     if (total.is_zero()) {
-        throw InvalidInput(n_ == 0 ? "a score needs at least one row, got none"
-                                   : "a score needs a row with positive weight, all " +
-                                         std::to_string(n_) + " have weight 0");
+        reject_weightless("a score needs", n_);
     }
     return total;
 }

@@ -83,6 +83,15 @@ private:
     ExactSum near_, squares_;
 };
 
+// A statistic, the probability of one at least as large if the scores are right, and its logarithm.
+struct TestResult {
+    double statistic, pvalue, log_pvalue;
+};
+
+// By the laws of large samples, those of a Brownian motion (tails.hpp).
+[[nodiscard]] TestResult ks_result(double statistic);
+[[nodiscard]] TestResult kuiper_result(double statistic);
+
 // What the tests of a walk need, and their results. The statistics are (largest |C|) / sigma and
 // (range of C) / sigma, with C the walk over the weight, and sigma^2 the variance that C has at
 // its end if each hit comes with the probability s; the weight cancels.

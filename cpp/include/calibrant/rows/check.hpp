@@ -41,6 +41,9 @@ struct Row {
 [[noreturn]] void reject(std::string_view argument, std::string_view requirement,
                          std::string_view found, const Row& where);
 
+// None of n rows has weight. `what` ends with "needs" or "need".
+[[noreturn]] void reject_weightless(std::string_view what, std::uint64_t n);
+
 // `what` is how the user's library calls it: NaN, or null.
 [[noreturn]] void reject_missing(std::string_view argument, const Row& where,
                                  std::string_view what = "NaN");
