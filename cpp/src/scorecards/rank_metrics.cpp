@@ -43,7 +43,9 @@ void add_delong(const std::vector<Step>& steps, RankMetrics& result) {
     result.hits = hits.high;
     result.misses = misses.high;
     if (!(hits.high > 1.0 && misses.high > 1.0)) return;
-    DeLong variance(hits, misses, won / (hits * misses));
+    const DoubleDouble area = won / (hits * misses);
+    if (std::isnan(area.high)) return;  // weights too large for doubles
+    DeLong variance(hits, misses, area);
     for (const Step& step : steps) variance.add(single(step.hits), single(step.misses));
     const auto exact = [](DoubleDouble x) {
         ExactSum sum;
