@@ -1,9 +1,10 @@
-"""What all tests share: hypothesis profiles, and threads and instruction set put back."""
+"""What all tests share: processes, hypothesis profiles, threads and instruction set put back."""
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -14,10 +15,10 @@ from calibrant.config import config
 
 # Every run tries the same cases; a slow machine is no failure.
 settings.register_profile("calibrant", deadline=None, derandomize=True, max_examples=60)
-# Chosen by HYPOTHESIS_PROFILE. Of "long", as .ci/nightly has it, new cases each time and twenty
-# times as many; of "short" a quarter, where .ci/run repeats tests with other instruction sets or
-# without threads.
-FACTORS = {"long": 20.0, "short": 0.25}
+# Chosen by HYPOTHESIS_PROFILE. By default half of the cases that a test names; of "long", as
+# .ci/nightly has it, new cases each time and twenty times as many; of "short" a quarter, where
+# .ci/run repeats tests with other instruction sets or without threads.
+FACTORS = {"calibrant": 0.5, "long": 20.0, "short": 0.25}
 settings.register_profile(
     "long", settings.get_profile("calibrant"), derandomize=False, print_blob=True
 )
@@ -26,7 +27,25 @@ PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "calibrant")
 settings.load_profile(PROFILE)
 
 
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads its options
+def pytest_cmdline_main(config):
+    """Run whole folders in a process for each core, as `pytest -n` does; `-n 0` in one."""
+    option = config.option
+    is_worker = hasattr(config, "workerinput")
+    folders_only = all(Path(argument).is_dir() for argument in config.args)
+    if is_worker or not folders_only or option.usepdb or option.collectonly:
+        return
+    if getattr(option, "numprocesses", 0) is None:  # pytest-xdist is there
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        option.numprocesses = min(cores or 1, 8)
+        option.dist = "worksteal"
+
+
+def pytest_collection_modifyitems(config, items):
+    if "long" not in config.option.markexpr:  # as .ci/nightly has it
+        long = [item for item in items if item.get_closest_marker("long")]
+        items[:] = [item for item in items if item not in long]
+        config.hook.pytest_deselected(items=long)
     for item in items:
         if "isa" in getattr(item, "fixturenames", ()):
             item.add_marker("every_isa")
@@ -35,8 +54,6 @@ def pytest_collection_modifyitems(items):
 
 def multiply_examples(items):
     """Multiplied here, because many tests say themselves how many cases they need."""
-    if PROFILE not in FACTORS:
-        return
     for test in {getattr(item.obj, "__func__", item.obj) for item in items}:
         if own := getattr(test, "_hypothesis_internal_use_settings", None):
             examples = max(1, round(FACTORS[PROFILE] * own.max_examples))

@@ -627,7 +627,7 @@ def with_many_classes(row: Row, k: int) -> dict:
     return {"y_true": np.arange(n) % 2, **changed}
 
 
-@pytest.mark.parametrize("k", [10**4, 2**20 + 1])
+@pytest.mark.parametrize("k", [10**4, 2**17 + 1, pytest.param(2**20 + 1, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "key",
     [
