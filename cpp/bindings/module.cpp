@@ -12,6 +12,7 @@ namespace py = pybind11;
 namespace {
 
 // Otherwise the text is std::bad_alloc, or that of a conversion in which NumPy had no memory.
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the signature that pybind11 asks for
 void say_out_of_memory(std::exception_ptr thrown) {
     constexpr const char* text = "there is not enough memory for what this call has to allocate";
     try {

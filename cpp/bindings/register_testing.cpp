@@ -30,8 +30,6 @@
 #include <xmmintrin.h>
 #endif
 
-namespace py = pybind11;
-
 namespace calibrant::bindings {
 namespace {
 

@@ -94,8 +94,11 @@ void register_assessment(py::module_& m) {
                     const Assessment& table, const RiskProfile& whole, const std::string& kind) {
               const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
               const ScoredRows rows = paired(inputs, of_class, table.q_lim());
-              const Bins bins = table.bins();  // copies: others may update them meanwhile
+              // Copies: others may update them meanwhile.
+              // NOLINTBEGIN(performance-unnecessary-copy-initialization)
+              const Bins bins = table.bins();
               const RiskProfile total = whole;
+              // NOLINTEND(performance-unnecessary-copy-initialization)
               std::optional<Source> source;
               without_gil(inputs.n_values(),
                           [&] { source = sorted_frequency_estimate(rows, bins, total, kind); });
@@ -108,6 +111,7 @@ void register_assessment(py::module_& m) {
         [](const std::vector<double>& weights, const std::vector<double>& mean_scores,
            const std::vector<double>& true_weights, double model_spread, double level) {
             std::vector<AngleBin> bins;
+            bins.reserve(weights.size());
             for (std::size_t k = 0; k < weights.size(); ++k) {
                 bins.push_back({weights[k], mean_scores.at(k), true_weights.at(k)});
             }

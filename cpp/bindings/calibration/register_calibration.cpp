@@ -51,6 +51,7 @@ py::tuple label_errors_of(const py::object& y_true, const py::object& y_proba,
         if (n_bins != 0)
             edges = edges_of_labels(rows, predicted, n_bins, edges_by(clustered), poll_signals);
         std::vector<Bins> bins;
+        bins.reserve(edges.size());
         for (std::vector<double>& of_label : edges) bins.emplace_back(std::move(of_label));
         if (bins.size() != 1 && bins.size() != predicted.size()) {
             throw InvalidInput("edges must be one list, or one for each label");

@@ -19,6 +19,7 @@ using Test =
 
 py::tuple tests_of(const DriftTests& found) {
     std::vector<Test> tests;
+    tests.reserve(found.tests.size());
     for (const DriftTest& test : found.tests) {
         tests.emplace_back(test.name, test.method, test.statistic, test.pvalue, test.expected,
                            test.reach, test.reason, test.no_interval);
@@ -30,7 +31,8 @@ constexpr std::size_t work = 1'000'000;  // splits of cells: worth giving up the
 
 template <class State, class... Settings>
 py::tuple tests_between(const State& reference, const State& current, Settings... settings) {
-    const State a = reference, b = current;  // another thread may update them meanwhile
+    // Copies: another thread may update them meanwhile.
+    const State a = reference, b = current;  // NOLINT(performance-unnecessary-copy-initialization)
     return tests_of(
         without_gil(work, [&] { return drift_tests(a, b, settings..., poll_signals); }));
 }

@@ -13,7 +13,7 @@ Int128 sum_of(const GroupedAccumulators::Counts& counts) {
 }
 
 py::object python_integer(Int128 count) {
-    const py::int_ low(static_cast<std::uint64_t>(count));
+    py::int_ low(static_cast<std::uint64_t>(count));
     const auto high = static_cast<std::uint64_t>(count >> 64);
     if (high == 0) return low;
     return py::int_(high).attr("__lshift__")(64).attr("__or__")(low);
@@ -120,7 +120,7 @@ void GroupedAccumulators::add(GroupedAccumulators& batch, std::uint64_t without_
     Appended appended(keys_, added);
     merge_groups(batch, places);
     appended.keep();
-    if (keys_.size() != 0) kind_ = batch.kind_.is_none() ? kind_ : batch.kind_;
+    if (!keys_.empty()) kind_ = batch.kind_.is_none() ? kind_ : batch.kind_;
     ascending_ = (all_are_new || ascending_) && (follow || added.empty());
     n_ = n;
     omitted_ = n_omitted;

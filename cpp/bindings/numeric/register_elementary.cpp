@@ -17,7 +17,7 @@ template <class Kernel>
 py::tuple by_blocks(const Doubles& x, std::size_t n_results, const Kernel& kernel) {
     const auto n = static_cast<std::size_t>(x.size());
     py::tuple results(n_results);
-    double* out[3] = {};
+    double* out[3] = {};  // NOLINT(misc-const-correctness): kernels write through them
     for (std::size_t k = 0; k < n_results; ++k) {
         Doubles result(x.size());
         out[k] = result.mutable_data();

@@ -67,6 +67,7 @@ Int128 to_int128(std::int64_t high, std::uint64_t low) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(misc-const-correctness): of one signature with the others
 void register_sum(py::module_& m) {
     using namespace py::literals;
     py::class_<ExactSum>(m, "ExactSum")

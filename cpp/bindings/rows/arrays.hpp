@@ -23,7 +23,7 @@ py::array_t<Value> as_array(const std::vector<Value>& values) {
 template <class Binned, class Value>
 py::array_t<double> column_of(const Binned& self, const Value& value) {
     py::array_t<double> out(static_cast<py::ssize_t>(self.table().size()));
-    double* at = out.mutable_data();
+    double* at = out.mutable_data();  // NOLINT(misc-const-correctness): it is written through
     with_ieee_environment([&] {
         for (const auto& bin : self.table()) *at++ = value(bin);
     });

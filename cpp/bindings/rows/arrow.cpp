@@ -122,6 +122,7 @@ py::object owner_of(std::unique_ptr<Resource> resource) {
 std::size_t width_of(std::string_view digits, const char* name) {
     std::int32_t width = -1;
     const char* const last = digits.data() + digits.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `last` says where it ends
     const auto [end, error] = std::from_chars(digits.data(), last, width);
     require_well_formed(error == std::errc() && end == last && width >= 0, name);
     return static_cast<std::size_t>(width);

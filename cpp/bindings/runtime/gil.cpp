@@ -31,6 +31,7 @@ bool poll_signals() {
     return PyErr_CheckSignals() != 0;
 }
 
+// NOLINTNEXTLINE(bugprone-unsafe-to-allow-exceptions): CPython may end the thread by an exception
 GilReleased::~GilReleased() noexcept(false) {
     while (python_is_exiting()) std::this_thread::sleep_for(std::chrono::hours(1));
     PyEval_RestoreThread(state_);

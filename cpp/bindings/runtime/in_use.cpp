@@ -49,6 +49,7 @@ void UseLock::exit() {
     lock_.attr("release")();
 }
 
+// NOLINTNEXTLINE(misc-const-correctness): of one signature with the others
 void register_use_lock(py::module_& m) {
     py::class_<UseLock>(m, "UseLock", "One use of an accumulator at a time; it is not re-entrant.")
         .def(py::init<>())

@@ -54,7 +54,8 @@ void register_moments(py::module_& m) {
             [](const Moments& self) {
                 py::array_t<double> mean(static_cast<py::ssize_t>(self.width()));
                 py::array_t<double> covariance = matrix_of(self.width(), self.width());
-                const Moments still = self;  // rows may be added meanwhile
+                // NOLINTNEXTLINE(performance-unnecessary-copy-initialization): rows may be added
+                const Moments still = self;
                 double *const means = mean.mutable_data(), *const to = covariance.mutable_data();
                 without_gil(self.width() * self.width(), [&] {
                     still.mean(means);

@@ -33,6 +33,7 @@ py::tuple as_tuple(const Bounds& bounds) {
     return py::make_tuple(bounds.value, bounds.low, bounds.high);
 }
 
+// NOLINTNEXTLINE(misc-const-correctness): of one signature with the others
 void register_bounds(py::module_& m) {
     using namespace py::literals;
     py::class_<ScoreBounds>(m, "ScoreBounds", "Bins of a ScoreTable, with bounds.")
@@ -84,6 +85,7 @@ void register_score_table(py::module_& m) {
         .def_readonly("impossible", &JointTest::impossible)
         .def_property_readonly("groups", [](const JointTest& self) {
             std::vector<std::tuple<double, double, double>> groups;
+            groups.reserve(self.groups.size());
             for (const JointTest::Group& group : self.groups) {
                 groups.emplace_back(group.weight, group.score, group.frequency);
             }

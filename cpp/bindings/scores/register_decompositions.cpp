@@ -79,7 +79,7 @@ py::tuple isotonic(const py::object& y_true, const py::object& y_proba,
     });
     const auto column = [&](const auto& value) {
         py::array_t<double> out(static_cast<py::ssize_t>(blocks.size()));
-        double* at = out.mutable_data();
+        double* at = out.mutable_data();  // NOLINT(misc-const-correctness): it is written through
         for (const IsotonicBlock& block : blocks) *at++ = value(block);
         return out;
     };

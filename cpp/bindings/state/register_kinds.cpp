@@ -7,6 +7,7 @@
 
 namespace calibrant::bindings {
 
+// NOLINTNEXTLINE(misc-const-correctness): of one signature with the others
 void register_kinds(pybind11::module_& m) {
     pybind11::dict kinds;
     for (const NamedKind& named : named_kinds()) {
