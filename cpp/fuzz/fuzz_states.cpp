@@ -115,11 +115,9 @@ void read_results(const ScoreTable& state) {
 }
 
 void read_results(const Scorecard& state) {
-    constexpr double normal_quantile = 1.96;
     read_each([&] { read_results(state.risk_profile()); }, [&] { read_results(state.scores()); },
               [&] { read_results(state.reliability()); },
-              [&] { (void)state.estimates(0.95, normal_quantile, nullptr); },
-              [&] { (void)state.class_frequencies(normal_quantile); });
+              [&] { (void)state.result(0.95, nullptr); });
 }
 
 void read_results(const Spiegelhalter& state) {

@@ -570,12 +570,6 @@ def test_columns_of_lists_have_as_many_classes():
         assert repr(calibrant.conventions(y, form)) == repr(calibrant.conventions(y, p))
 
 
-def test_scorecards_of_groups_keep_no_table():
-    of_group = filled("evidence.Evidence").groups["a"]
-    with pytest.raises(ValueError, match="this Scorecard keeps no table of scores"):
-        _ = of_group.table
-
-
 def test_rows_without_a_key_are_counted_below_2_to_64():
     total = streaming.Grouped(streaming.Scores)
     total.update([1], [0.5], groups=[None], nan_policy="omit")

@@ -223,7 +223,7 @@ def test_certain_bounds_are_told_from_confidence_intervals():
     assert " to " not in lines["KS"]  # its ends look alike
     wide = dataclasses.replace(total.result(), ks=Estimate(1.5, 1.5, 1.75, "certified"))
     assert "1.50000  surely 1.50000 to 1.75000  0 is" in repr(wide)
-    hints = [row[2] for row in ROWS.values()]
+    hints = [row[1] for row in ROWS.values()]
     starts = {
         line.index(hint)
         for hint, line in zip(hints, repr(wide).splitlines()[1 : 1 + len(hints)], strict=True)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import strategies
-from calibrant import Estimate, scorecard
-from cards import binary
+from calibrant import Estimate, scorecard, streaming
+from calibrant._core import _testing
+from calibrant.evidence import Evidence
+from cards import ORDERED, binary, check_stream, classes
 
 pytestmark = pytest.mark.kernels
 
@@ -124,3 +126,51 @@ def test_a_bad_row_is_found_in_groups_too():
     p[70_000] = 1.5
     with pytest.raises(ValueError, match=r"y_proba must lie in \[0, 1\], found 1.5 at row 70000"):
         scorecard(y, p, groups=np.arange(100_000) % 10)
+
+
+# One answer, however the scorecards of groups are asked for
+
+
+@pytest.mark.parametrize("n_classes", [None, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [600, 20_000])
+def test_groups_have_one_answer(n_classes, weighted, n):
+    rng = np.random.default_rng(n)
+    y, p = binary(n) if n_classes is None else classes(n, n_classes)
+    keys = rng.choice(["a", "b", "c"], n, p=[0.6, 0.3, 0.1])
+    w = rng.choice([0.5, 1.0, 3.0], n) if weighted else None
+    exact = scorecard(y, p, groups=keys, sample_weight=w)
+    grouped = streaming.Grouped(streaming.Scorecard)
+    grouped.update(y, p, groups=keys, sample_weight=w)
+    evidence = Evidence()
+    for rows in np.array_split(np.arange(n), 3):
+        some = None if w is None else w[rows]
+        evidence.update(y[rows], p[rows], groups=keys[rows], sample_weight=some)
+    of_report = evidence.result()
+    for key, card in exact.groups.items():
+        assert grouped[key].result() == of_report.groups[key]
+        check_stream(of_report.groups[key], card)
+        assert all(estimate.value is not None for _, estimate in of_report.groups[key])
+        if card.n <= 4096:
+            assert of_report.groups[key] == card
+
+
+def test_a_saved_group_without_a_table():
+    total = streaming.Scorecard()
+    total.update(*binary(500))
+    state, table = total.to_bytes(), total.table.to_bytes()
+    plain = streaming.Scorecard.from_bytes(_testing.seal(7, 1, state[20 : -4 - len(table)]))
+    found = plain.result()
+    for name, estimate in total.result():
+        if name in ORDERED:
+            reason = "no table of scores was kept of these rows"
+            assert getattr(found, name) == Estimate(None, None, None, "none", reason)
+        else:
+            assert getattr(found, name) == estimate
+    with pytest.raises(ValueError, match="this Scorecard keeps no table of scores"):
+        _ = plain.table
+    both, other_way = total.copy().merge(plain), plain.copy().merge(total)
+    assert both == other_way
+    assert both.result().auc.value is None
+    assert both.result().brier.value == total.result().brier.value
+    assert streaming.Scorecard().merge(plain) == plain

@@ -7,11 +7,9 @@ import pytest
 
 import calibrant
 from calibrant import scorecard, streaming
-from cards import binary, check_stream
+from cards import ORDERED, binary, check_stream
 
 pytestmark = pytest.mark.kernels
-
-ORDERED = ("ks", "ks_pvalue", "kuiper", "kuiper_pvalue", "auc")
 
 NASTY = {
     "smooth": lambda u: u,

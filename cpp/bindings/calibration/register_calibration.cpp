@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bindings/calibration/edges_of_rows.hpp"
+#include "bindings/calibration/reliability_bins.hpp"
 #include "bindings/partition/group_inputs.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/arrays.hpp"
@@ -102,6 +103,20 @@ void register_edges(py::module_& m, const char* name, EdgesOfRows function) {
 
 }  // namespace
 
+py::tuple reliability_bins(const Reliability& self) {
+    std::vector<std::int64_t> counts;
+    for (const Reliability::Bin& bin : self.table()) {
+        counts.push_back(static_cast<std::int64_t>(bin.n));
+    }
+    const auto column = [&](const auto& value) { return column_of(self, value); };
+    return py::make_tuple(as_array(self.bins().edges()), as_array(counts),
+                          column([](const auto& bin) { return bin.weight.to_double(); }),
+                          column([](const auto& bin) { return bin.hits.to_double(); }),
+                          column([](const auto& bin) { return mean(bin.scores, bin.weight); }),
+                          column([](const auto& bin) { return mean(bin.hits, bin.weight); }),
+                          self.count(), self.omitted());
+}
+
 void register_calibration(py::module_& m) {
     using namespace py::literals;
     m.attr("most_bins") = most_bins;
@@ -141,30 +156,7 @@ void register_calibration(py::module_& m) {
             "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "scoring"_a)
         .def_property_readonly("edges", [](const Reliability& self) { return self.bins().edges(); })
         .def_property_readonly("n_omitted", &Reliability::omitted)
-        .def("counts",
-             [](const Reliability& self) {
-                 py::array_t<std::uint64_t> out(static_cast<py::ssize_t>(self.table().size()));
-                 std::uint64_t* at = out.mutable_data();
-                 for (const Reliability::Bin& bin : self.table()) *at++ = bin.n;
-                 return out;
-             })
-        .def("weights",
-             [](const Reliability& self) {
-                 return column_of(self, [](const auto& bin) { return bin.weight.to_double(); });
-             })
-        .def("hits",
-             [](const Reliability& self) {
-                 return column_of(self, [](const auto& bin) { return bin.hits.to_double(); });
-             })
-        .def("mean_scores",
-             [](const Reliability& self) {
-                 return column_of(self,
-                                  [](const auto& bin) { return mean(bin.scores, bin.weight); });
-             })
-        .def("frequencies",
-             [](const Reliability& self) {
-                 return column_of(self, [](const auto& bin) { return mean(bin.hits, bin.weight); });
-             })
+        .def("bins", &reliability_bins)
         .def("mean_gap",
              [](const Reliability& self) {
                  return with_ieee_environment([&] { return self.mean_gap(); });

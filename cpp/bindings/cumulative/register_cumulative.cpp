@@ -52,6 +52,10 @@ void register_cumulative(py::module_& m) {
     register_law(m, "brownian_range_sf", brownian_range_sf);
     register_law(m, "brownian_range_log_sf", brownian_range_log_sf);
     register_law(m, "normal_sf", normal_sf);
+    m.def(
+        "normal_quantile",
+        [](double tail) { return with_ieee_environment([&] { return normal_quantile(tail); }); },
+        "tail"_a);
     register_law(m, "normal_log_sf", normal_log_sf);
     register_law(m, "normal_two_sided", normal_two_sided);
     register_law(m, "normal_log_two_sided", normal_log_two_sided);

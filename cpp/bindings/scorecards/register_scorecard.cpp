@@ -1,117 +1,83 @@
-#include "calibrant/numeric/tails.hpp"
-#include "calibrant/rows/column.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
-#include "scorecards/rank_metrics.hpp"
 
 #include <pybind11/numpy.h>
-#include <pybind11/stl.h>
 
-#include <algorithm>
 #include <cmath>
-#include <string>
-#include <tuple>
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "bindings/calibration/reliability_bins.hpp"
 #include "bindings/partition/group_inputs.hpp"
 #include "bindings/register.hpp"
 #include "bindings/rows/event_inputs.hpp"
-#include "bindings/rows/scored_inputs.hpp"
 #include "bindings/state/register_accumulator.hpp"
 #include "ordering/grouped_scores.hpp"
 
 namespace calibrant::bindings {
 namespace {
 
-// (value, low, high, reason)
-using Numbers = std::tuple<double, double, double, std::string>;
-
-Numbers numbers_of(const Estimate& estimate) {
-    return {estimate.value, estimate.low, estimate.high, estimate.reason};
+py::object number_or_none(double x) {
+    return std::isnan(x) ? py::object(py::none()) : py::object(py::float_(x));
 }
 
-// Reading takes some 400 replicates of every bin.
-std::size_t work_of(const Scorecard& self) { return Scorecard::n_replicates * self.n_bins(); }
-
-py::dict estimates(const Scorecard& self, double confidence_level, double normal_quantile) {
-    const Scorecard card = self;  // another thread may update self meanwhile
-    const auto found = without_gil(work_of(card), [&] {
-        return card.estimates(confidence_level, normal_quantile, poll_signals);
-    });
-    py::dict result;
-    for (const NamedEstimate& named : found) {
-        result[named.name] = py::cast(numbers_of(named.estimate));
-    }
-    return result;
+// (value, low, high, method, reason)
+py::tuple tuple_of(const Estimate& of) {
+    return py::make_tuple(number_or_none(of.value), number_or_none(of.low), number_or_none(of.high),
+                          of.method, of.reason);
 }
 
-// The rows that need the order of scores; `reason` where the area is undefined, or its interval.
-py::dict rank_metrics_dict(const RankMetrics& found, double normal_quantile) {
-    const double none = RankMetrics::none;
-    const auto between = [&](const Bounds& x) -> Numbers {
-        const bool certain = x.low == x.high;
-        return {x.value, certain ? none : x.low, certain ? none : x.high, ""};
-    };
-    // Smaller for larger metrics. The laws are good to 1e-15, so bounds are widened by more.
-    const auto pvalue = [&](const Bounds& x, double (*law)(double)) -> Numbers {
-        if (x.low == x.high) return {law(x.value), none, none, ""};
-        return {law(x.value), law(x.high) * (1.0 - 0x1p-48),
-                std::min(1.0, law(x.low) * (1.0 + 0x1p-48)), ""};
-    };
+// (rows by name, class frequencies, bins or None, n, omitted, columns)
+py::tuple tuple_of(const Scorecard& card, const ScorecardResult& result) {
     py::dict rows;
-    rows["ks"] = between(found.ks);
-    rows["ks_pvalue"] = pvalue(found.ks, brownian_sup_sf);
-    rows["kuiper"] = between(found.kuiper);
-    rows["kuiper_pvalue"] = pvalue(found.kuiper, brownian_range_sf);
-    const Bounds area = found.area_interval(normal_quantile);
-    std::string reason;
-    rows["auc_is_exact"] = !(found.area.low < found.area.high);
-    if (std::isnan(area.value)) {
-        reason = "there are no pairs of a hit and a miss";
-    } else if (std::isnan(area.low)) {
-        reason = "too few events: an interval needs two hits and two misses, got " +
-                 number_text(found.hits) + " and " + number_text(found.misses);
+    for (const NamedEstimate& named : result.rows) rows[named.name] = tuple_of(named.estimate);
+    py::list frequencies;
+    for (const Estimate& estimate : result.class_frequencies) {
+        frequencies.append(tuple_of(estimate));
     }
-    rows["auc"] = Numbers{area.value, area.low, area.high, reason};
-    return rows;
+    py::object bins = py::none();
+    if (!card.weight().is_zero()) bins = reliability_bins(card.reliability());
+    return py::make_tuple(rows, frequencies, bins, card.count(), card.omitted(), card.columns());
 }
 
-py::dict rank_metrics_of_rows(const py::object& y_true, const py::object& y_proba,
-                              const py::object& sample_weight, bool omit_missing,
-                              double normal_quantile) {
-    const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    const ScoredRows rows = scored(inputs, scoring_either);
-    const RankMetrics found =
-        without_gil(inputs.n_values(), [&] { return rank_metrics(rows, poll_signals); });
-    return with_ieee_environment([&] { return rank_metrics_dict(found, normal_quantile); });
+py::tuple result_of(const Scorecard& self, double confidence_level) {
+    const Scorecard card = self;  // another thread may update self meanwhile
+    const std::size_t work = Scorecard::n_replicates * card.n_bins();
+    const ScorecardResult result =
+        without_gil(work, [&] { return card.result(confidence_level, poll_signals); });
+    return tuple_of(card, result);
 }
 
-py::list rank_metrics_of_groups(const py::object& y_true, const py::object& y_proba,
-                                const py::object& sample_weight, bool omit_missing,
-                                const Groups& groups, std::size_t n_groups,
-                                double normal_quantile) {
+Scorecard without_rows(std::size_t n_bins, double q_lim) {
+    return with_ieee_environment([&] { return Scorecard(n_bins, q_lim, false); });
+}
+
+py::tuple result_of_rows(const py::object& y_true, const py::object& y_proba,
+                         const py::object& sample_weight, bool omit_missing, std::size_t n_bins,
+                         double q_lim, double confidence_level) {
+    const Scorecard parameters = without_rows(n_bins, q_lim);
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    const ScoredRows rows = scored(inputs, scoring_either);
-    const GroupCodes codes = group_codes(groups, n_groups, rows.size());
-    const auto found = without_gil(inputs.n_values(), [&] {
-        return rank_metrics(GroupedScores(rows, codes, poll_signals), poll_signals);
+    const ScorecardOfRows found = without_gil(inputs.n_values(), [&] {
+        return scorecard_of_rows(parameters, inputs.events(), confidence_level, poll_signals);
     });
-    py::list result;
-    for (const RankMetrics& group : found) {
-        result.append(
-            with_ieee_environment([&] { return rank_metrics_dict(group, normal_quantile); }));
-    }
-    return result;
+    return tuple_of(found.card, found.result);
 }
 
-std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y_true,
-                                const py::object& y_proba, const py::object& sample_weight,
-                                bool omit_missing, const Groups& groups, std::size_t n_groups) {
+// Of each group, and last of all.
+py::list results_by_group(const py::object& y_true, const py::object& y_proba,
+                          const py::object& sample_weight, bool omit_missing, const Groups& groups,
+                          std::size_t n_groups, std::size_t n_bins, double q_lim,
+                          double confidence_level) {
+    const Scorecard parameters = without_rows(n_bins, q_lim);
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-    const GroupCodes codes = group_codes(groups, n_groups, inputs.events().size());
-    const GroupedRows rows{inputs.events(), codes.of_row, n_groups};
-    const Scorecard empty = parameters.empty();  // of its own: others may update them meanwhile
-    return without_gil(inputs.n_values(),
-                       [&] { return scorecards_by_group(empty, rows, poll_signals); });
+    const GroupCodes codes = codes_of_rows(groups, n_groups, inputs.events().size());
+    const std::vector<ScorecardOfRows> found = without_gil(inputs.n_values(), [&] {
+        return scorecards_by_group(parameters, {inputs.events(), codes.of_row, n_groups},
+                                   confidence_level, poll_signals);
+    });
+    py::list results;
+    for (const ScorecardOfRows& of : found) results.append(tuple_of(of.card, of.result));
+    return results;
 }
 
 }  // namespace
@@ -119,10 +85,10 @@ std::vector<Scorecard> by_group(const Scorecard& parameters, const py::object& y
 void register_scorecard(py::module_& m) {
     using namespace py::literals;
     register_accumulator<Scorecard>(m, "Scorecard", "All headline numbers of the same rows.")
-        .def(py::init([](std::size_t n_bins, double q_lim, bool with_table) {
-                 return with_ieee_environment([&] { return Scorecard(n_bins, q_lim, with_table); });
+        .def(py::init([](std::size_t n_bins, double q_lim) {
+                 return with_ieee_environment([&] { return Scorecard(n_bins, q_lim, true); });
              }),
-             "n_bins"_a, "q_lim"_a, "with_table"_a)
+             "n_bins"_a, "q_lim"_a)
         .def(
             "update",
             [](Scorecard& self, const py::object& y_true, const py::object& y_proba,
@@ -135,46 +101,20 @@ void register_scorecard(py::module_& m) {
                 });
             },
             "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a)
-        .def("by_group", &by_group, "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a,
-             "groups"_a.noconvert(), "n_groups"_a)
         .def_property_readonly("n_bins", &Scorecard::n_bins)
         .def_property_readonly("q_lim", &Scorecard::q_lim)
         .def_property_readonly("n_omitted", &Scorecard::omitted)
         .def_property_readonly("columns", &Scorecard::columns)
-        .def_property_readonly("has_weight",
-                               [](const Scorecard& self) { return !self.weight().is_zero(); })
         .def("require_weight", &Scorecard::require_weight)
-        .def(
-            "rank_metrics",
-            [](const Scorecard& self, double normal_quantile) {
-                return with_ieee_environment([&] {
-                    return rank_metrics_dict(rank_metrics(self.table().value()), normal_quantile);
-                });
-            },
-            "normal_quantile"_a)
         .def_property_readonly("has_table",
                                [](const Scorecard& self) { return self.table().has_value(); })
-        .def("reliability",
-             [](const Scorecard& self) {
-                 return with_ieee_environment([&] { return self.reliability(); });
-             })
         .def("table", [](const Scorecard& self) { return self.table().value(); })
-        .def("estimates", &estimates, "confidence_level"_a, "normal_quantile"_a)
-        .def(
-            "class_frequencies",
-            [](const Scorecard& self, double normal_quantile) {
-                const auto found =
-                    with_ieee_environment([&] { return self.class_frequencies(normal_quantile); });
-                std::vector<Numbers> result;
-                for (const Estimate& estimate : found) result.push_back(numbers_of(estimate));
-                return result;
-            },
-            "normal_quantile"_a);
-    m.def("rank_metrics", &rank_metrics_of_rows, "y_true"_a, "y_proba"_a, "sample_weight"_a,
-          "omit_missing"_a, "normal_quantile"_a);
-    m.def("rank_metrics_by_group", &rank_metrics_of_groups, "y_true"_a, "y_proba"_a,
-          "sample_weight"_a, "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a,
-          "normal_quantile"_a);
+        .def("result", &result_of, "confidence_level"_a);
+    m.def("scorecard", &result_of_rows, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "n_bins"_a, "q_lim"_a, "confidence_level"_a);
+    m.def("scorecards_by_group", &results_by_group, "y_true"_a, "y_proba"_a, "sample_weight"_a,
+          "omit_missing"_a, "groups"_a.noconvert(), "n_groups"_a, "n_bins"_a, "q_lim"_a,
+          "confidence_level"_a);
 }
 
 }  // namespace calibrant::bindings

@@ -135,13 +135,14 @@ Rows rows_of(const Scorecard& a, const Scorecard& b) {
         const std::size_t bin = compared_bin(k, a.n_bins());
         if (bin != open.bin && open.all() > 0.0) rows.add(std::exchange(open, {}));
         open.bin = bin;
-        for (std::size_t hit = 0; hit < 2; ++hit) {
-            const Scorecard::Cell* const cells[2] = {&a.cells()[2 * k + hit],
-                                                     &b.cells()[2 * k + hit]};
-            for (std::size_t side = 0; side < 2; ++side) {
-                open.rows[side][hit] += cells[side]->weight.to_double();
-                open.scores[hit] += cells[side]->scores.to_double();
-            }
+        for (std::size_t side = 0; side < 2; ++side) {
+            const Scorecard& card = side == 0 ? a : b;
+            const Reliability::Bin& all = card.reliability().table()[k];
+            const ExactSum& hit_scores = card.outcomes()[k].hit_scores;
+            open.rows[side][0] += difference(all.weight, all.hits).to_double();
+            open.rows[side][1] += all.hits.to_double();
+            open.scores[0] += difference(all.scores, hit_scores).to_double();
+            open.scores[1] += hit_scores.to_double();
         }
     }
     if (open.all() > 0.0) rows.add(open);
@@ -562,34 +563,14 @@ private:
         return mean(sum, weight);
     }
 
-    // The weight of a class.
-    [[nodiscard]] static ExactSum of_class(const Scorecard& card, std::size_t label) {
-        if (card.columns() != 1) return card.class_weight()[label];
-        ExactSum sum;
-        for (std::size_t k = 0; k < card.n_bins(); ++k)
-            sum.merge(card.cells()[2 * k + label].weight);
-        return sum;
-    }
-
-    [[nodiscard]] static ExactSum brier_of_class(const Scorecard& card, std::size_t label) {
-        if (card.columns() != 1) return card.class_brier()[label];
-        ExactSum sum;
-        for (std::size_t k = 0; k < card.n_bins(); ++k) {
-            sum.merge(card.cells()[2 * k + label].squares);
-        }
-        return sum;
-    }
-
-    [[nodiscard]] std::size_t n_classes() const {
-        return a_.columns() == 1 ? 2 : static_cast<std::size_t>(a_.columns());
-    }
+    [[nodiscard]] std::size_t n_classes() const { return a_.scores().class_weight().size(); }
 
     [[nodiscard]] std::size_t most_frequent() const {
         if (a_.columns() == 1) return 1;
         std::size_t best = 0;
         double largest = -1.0;
         for (std::size_t j = 0; j < n_classes(); ++j) {
-            const double share = both(of_class(a_, j), of_class(b_, j));
+            const double share = both(a_.scores().class_weight()[j], b_.scores().class_weight()[j]);
             if (share > largest) {
                 largest = share;
                 best = j;
@@ -599,8 +580,8 @@ private:
     }
 
     [[nodiscard]] Mean frequency(std::size_t label, bool of_label) const {
-        const ExactSum parts[2] = {of_label ? of_class(a_, label) : a_.right(),
-                                   of_label ? of_class(b_, label) : b_.right()};
+        const ExactSum parts[2] = {of_label ? a_.scores().class_weight()[label] : a_.right(),
+                                   of_label ? b_.scores().class_weight()[label] : b_.right()};
         const double share = both(parts[0], parts[1]);
         const double one = share * (1.0 - share);
         Mean found{mean(parts[0], weights_[0]), mean(parts[1], weights_[1]), one, 0.0, 0.0, 1.0};
@@ -701,11 +682,12 @@ private:
     [[nodiscard]] Mean skill() const {
         double squares = 0.0, cubes = 0.0, joint = 0.0, change = 0.0, most_pi = 0.0, least_pi = 1.0;
         for (std::size_t j = 0; j < n_classes(); ++j) {
-            const ExactSum of_a = of_class(a_, j), of_b = of_class(b_, j);
+            const ExactSum of_a = a_.scores().class_weight()[j],
+                           of_b = b_.scores().class_weight()[j];
             const double pi = both(of_a, of_b);
             squares += pi * pi;
             cubes += pi * pi * pi;
-            joint += pi * both(brier_of_class(a_, j), brier_of_class(b_, j));
+            joint += pi * both(a_.brier_of_class(j), b_.brier_of_class(j));
             change += pi * (mean(of_b, weights_[1]) - mean(of_a, weights_[0]));
             most_pi = std::max(most_pi, pi);
             least_pi = std::min(least_pi, pi);

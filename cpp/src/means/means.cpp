@@ -98,6 +98,16 @@ RiskProfile::RiskProfile(std::vector<double> powers, double q_lim)
     }
 }
 
+RiskProfile::RiskProfile(const RiskProfile& parameters, const RowCounts& rows, ExactSum weight,
+                         std::vector<ExactSum> sums)
+    : powers_(parameters.powers_),
+      q_lim_(parameters.q_lim_),
+      n_(rows.n),
+      omitted_(rows.omitted),
+      zeros_(rows.zeros),
+      weight_(std::move(weight)),
+      sums_(std::move(sums)) {}
+
 void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     update_by_workers<RiskProfileWorker>(*this, events, events, rows_before, poll);
 }

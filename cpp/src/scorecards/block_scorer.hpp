@@ -1,36 +1,46 @@
-// How rows become sums of a Scorecard: BlockScorer turns a block of rows into terms and adds
-// them to a PartialScorecard, one for each thread and group.
+// BlockScorer turns blocks of rows into terms, and sums these up: what one thread has of one
+// scorecard.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "calibrant/scorecards/scorecard.hpp"
 #include "kernels/kernels.hpp"
 #include "rows/event_blocks.hpp"
-#include "scorecards/partial_scorecard.hpp"
+#include "scorecards/scorecard_sums.hpp"
 #include "scores/score_terms.hpp"
 
 namespace calibrant {
 
-// Adds blocks of rows to tallies. It holds the intermediate results of a block, so there is one
-// for each thread, however many groups there are.
 class BlockScorer {
 public:
-    explicit BlockScorer(const Events& events)
-        : terms_(events),
+    BlockScorer(const Scorecard& parameters, const Events& events)
+        : bins_(parameters.reliability().bins()),
+          q_lim_(parameters.q_lim()),
+          terms_(events),
           weighted_(events.sample_weight != nullptr),
-          width_(events.is_matrix ? events.y_proba.width : 0) {}
+          width_(events.is_matrix ? events.y_proba.width : 0),
+          bin_sums_(2 * bins_.size()) {
+        nothing_.columns = events.is_matrix ? width_ : 1;
+        nothing_.cells.resize(bin_sums_.size());
+        nothing_.class_weight.resize(width_);
+        nothing_.class_brier.resize(width_);
+        class_sums_.resize(width_);
+        sums_ = nothing_;
+    }
 
     // `ahead` is what will be read next: it is asked for between the steps.
-    void add(PartialScorecard& partial, OutcomeBlock& block, const PrefetchHint& ahead = {}) {
-        partial_ = &partial;
+    void add(OutcomeBlock& block, const PrefetchHint& ahead) {
         block_ = &block;
         n_ = block.n;
-        card().n_ += n_;
+        sums_.rows.n += n_;
+        sums_.rows.omitted += block.omitted;
         terms_.look_at(block);
-        terms_.true_class(card().q_lim_, q_);
+        terms_.true_class(q_lim_, q_);
         find_scores();
         if (!weighted_ && width_ == 0) {
             add_binary(ahead);
@@ -39,8 +49,43 @@ public:
         }
     }
 
+    // The rows so far, to begin anew.
+    [[nodiscard]] ScorecardSums take() {
+        for (std::size_t i = 0; i < bin_sums_.size(); ++i) flush_cell(i);
+        for (std::size_t j = 0; j < class_sums_.size(); ++j) flush_class(j);
+        return std::exchange(sums_, nothing_);
+    }
+
 private:
-    [[nodiscard]] Scorecard& card() { return partial_->card_; }
+    // The 64-bit sums hold this many rows: a term is up to 2^20 (of so many classes), which is
+    // 2^50 units of the grid.
+    static constexpr std::int64_t rows_before_flush = std::int64_t{1} << 12;
+
+    struct ClassSums {
+        std::int64_t n = 0, square_high = 0, square_low = 0;
+    };
+
+    void flush_cell(std::size_t i) {
+        CellTerms& terms = bin_sums_[i];
+        if (terms.row_and_score == 0) return;  // no rows
+        ScorecardSums::Cell& cell = sums_.cells[i];
+        const auto packed = static_cast<std::uint64_t>(terms.row_and_score);
+        const auto n = packed / CellTerms::one_row;
+        cell.n += n;
+        cell.weight.add(static_cast<Int128>(n), 0);
+        const auto score_high = static_cast<Int128>(packed % CellTerms::one_row);
+        cell.scores.add((score_high << 40) + terms.score_low, -80);
+        cell.squares.add((static_cast<Int128>(terms.square_high) << 50) + terms.square_low, -80);
+        terms = {};
+    }
+
+    void flush_class(std::size_t j) {
+        ClassSums& of_class = class_sums_[j];
+        sums_.class_weight[j].add(static_cast<Int128>(of_class.n), 0);
+        sums_.class_brier[j].add(
+            (static_cast<Int128>(of_class.square_high) << 50) + of_class.square_low, -80);
+        of_class = {};
+    }
 
     // Rows of shape (n,) without weights: kernels sum the terms and their squares as they find
     // them. The few rows they cannot take go the general way.
@@ -57,7 +102,7 @@ private:
         ScorecardBlock sums;
         const bool all = kernels().scorecard.scores(score_, hit_, n_, high_, low_, &sums);
         add_cells();
-        card().right_.add(static_cast<Int128>(sums.right), 0);
+        sums_.right.add(static_cast<Int128>(sums.right), 0);
         if (!all) {
             add_gridded(Scorecard::brier, score_grid);
             add_spread();
@@ -68,7 +113,7 @@ private:
                  sums.brier_squares);
         add_sums(Scorecard::spherical, joined(sums.spherical_high, sums.spherical_low, 50), 80,
                  sums.spherical_squares);
-        add_squares(card().spread_, sums.spread);
+        add_squares(sums_.spread, sums.spread);
     }
 
     void add_tiny() {
@@ -87,8 +132,8 @@ private:
 
     // `total` counts units of 2^-grid.
     void add_sums(Scorecard::Term term, Int128 total, int grid, const SquareBlock& squares) {
-        card().sums_[term].add(total, -grid);
-        add_squares(card().squares_[term], squares);
+        sums_.terms[term].add(total, -grid);
+        add_squares(sums_.squares[term], squares);
     }
 
     static void add_squares(ExactSum& sum, const SquareBlock& squares) {
@@ -145,24 +190,24 @@ private:
         }
         if (weighted_) {
             for (std::size_t i = 0; i < n_; ++i) square_[i] = static_cast<double>(right_[i]);
-            card().right_.add_products(block_->weight, square_, n_);
+            sums_.right.add_products(block_->weight, square_, n_);
             return;
         }
         std::int32_t count = 0;
         for (std::size_t i = 0; i < n_; ++i) count += right_[i];
-        card().right_.add(static_cast<Int128>(count), 0);
+        sums_.right.add(static_cast<Int128>(count), 0);
     }
 
     void add_risk() {
-        add_block(card().sums_[Scorecard::q], q_);
+        add_block(sums_.terms[Scorecard::q], q_);
         for (std::size_t i = 0; i < n_; ++i) square_[i] = q_[i] * q_[i];
-        add_block(card().squares_[Scorecard::q], square_);
+        add_block(sums_.squares[Scorecard::q], square_);
 
         // A q of 0 has no logarithm and no power: zeros are counted, and decide the means.
         const std::size_t zeros = kernels().logs(q_, n_, high_, low_);
         for (std::size_t i = 0; zeros != 0 && i < n_; ++i) {
             const bool counts = !weighted_ || block_->weight[i] != 0.0;
-            if (q_[i] == 0.0 && counts) ++card().zeros_;
+            if (q_[i] == 0.0 && counts) ++sums_.rows.zeros;
         }
         add_gridded(Scorecard::log_q, log_grid);
         add_powers(zeros != 0);
@@ -177,8 +222,8 @@ private:
         for (std::size_t i = 0; i < n_; ++i) {
             square_[i] = (high_[i] + low_[i]) * (high_[i] + low_[i]);
         }
-        ExactSum& sum = card().sums_[Scorecard::power_q];
-        ExactSum& squares = card().squares_[Scorecard::power_q];
+        ExactSum& sum = sums_.terms[Scorecard::power_q];
+        ExactSum& squares = sums_.squares[Scorecard::power_q];
         if (scaled) {
             add_block(sum, high_);
             add_block(sum, low_);
@@ -196,7 +241,7 @@ private:
 
     // The terms high_ + low_, and their squares.
     void add_gridded(Scorecard::Term term, const Grid& grid) {
-        ExactSum& sum = card().sums_[term];
+        ExactSum& sum = sums_.terms[term];
         if (weighted_) {
             add_block(sum, high_);
             add_block(sum, low_);
@@ -210,7 +255,7 @@ private:
         for (std::size_t i = 0; i < n_; ++i) {
             square_[i] = (high_[i] + low_[i]) * (high_[i] + low_[i]);
         }
-        add_block(card().squares_[term], square_);
+        add_block(sums_.squares[term], square_);
     }
 
     void add_block(ExactSum& sum, const double* values) {
@@ -226,21 +271,21 @@ private:
         for (std::size_t i = 0; i < n_; ++i) {
             const auto label = static_cast<std::size_t>(block_->label[i]);
             if (weighted_) {
-                card().class_weight_[label].add(block_->weight[i]);
-                card().class_brier_[label].add_product(block_->weight[i], high_[i]);
-                card().class_brier_[label].add_product(block_->weight[i], low_[i]);
+                sums_.class_weight[label].add(block_->weight[i]);
+                sums_.class_brier[label].add_product(block_->weight[i], high_[i]);
+                sums_.class_brier[label].add_product(block_->weight[i], low_[i]);
                 continue;
             }
-            PartialScorecard::Counts& counts = partial_->classes_[label];
-            counts.square_high += multiple<30>(high_[i]);
-            counts.square_low += multiple<80>(low_[i]);
-            if (++counts.n == PartialScorecard::rows_before_flush) partial_->flush_class(label);
+            ClassSums& of_class = class_sums_[label];
+            of_class.square_high += multiple<30>(high_[i]);
+            of_class.square_low += multiple<80>(low_[i]);
+            if (++of_class.n == rows_before_flush) flush_class(label);
         }
     }
 
     // While high_ and low_ are (score - hit)^2.
     void add_cells() {
-        card().bins_.locate(score_, n_, cell_);
+        bins_.locate(score_, n_, cell_);
         for (std::size_t i = 0; i < n_; ++i) {
             cell_[i] = 2 * cell_[i] + static_cast<std::uint32_t>(hit_[i]);
         }
@@ -250,17 +295,14 @@ private:
         }
         const bool tiny = kernels().scorecard.cell_terms(score_, high_, low_, n_, cell_terms_);
         for (std::size_t i = 0; i < n_;) {
-            i += kernels().scorecard.add_cells(&cell_terms_[i], &cell_[i], n_ - i,
-                                               partial_->cells_.data());
-            if (is_full(cell_[i - 1])) partial_->flush_cell(cell_[i - 1]);
+            i +=
+                kernels().scorecard.add_cells(&cell_terms_[i], &cell_[i], n_ - i, bin_sums_.data());
+            const bool is_full = bin_sums_[cell_[i - 1]].row_and_score < 0;
+            if (is_full) flush_cell(cell_[i - 1]);
         }
         for (std::size_t i = 0; tiny && i < n_; ++i) {
-            if (score_[i] < least_gridded) card().cells_[cell_[i]].scores.add(score_[i]);
+            if (score_[i] < least_gridded) sums_.cells[cell_[i]].scores.add(score_[i]);
         }
-    }
-
-    [[nodiscard]] bool is_full(std::uint32_t cell) const {
-        return partial_->cells_[cell].row_and_score < 0;
     }
 
     // x 2^grid, for an x on that grid.
@@ -273,7 +315,7 @@ private:
     void add_weighted_cells() {
         for (std::size_t i = 0; i < n_; ++i) {
             const double w = block_->weight[i];
-            Scorecard::Cell& cell = card().cells_[cell_[i]];
+            ScorecardSums::Cell& cell = sums_.cells[cell_[i]];
             ++cell.n;
             cell.weight.add(w);
             cell.scores.add_product(w, score_[i]);
@@ -288,13 +330,17 @@ private:
             const double slope = 1.0 - 2.0 * s;
             square_[i] = slope * slope * (s * (1.0 - s));
         }
-        add_block(card().spread_, square_);
+        add_block(sums_.spread, square_);
     }
 
+    Bins bins_;
+    double q_lim_;
     ScoreTerms terms_;
     bool weighted_;
     std::size_t width_;  // 0 for shape (n,)
-    PartialScorecard* partial_ = nullptr;
+    ScorecardSums nothing_, sums_;
+    std::vector<CellTerms> bin_sums_;  // of rows without weights, as are the
+    std::vector<ClassSums> class_sums_;
     OutcomeBlock* block_ = nullptr;
     std::size_t n_ = 0;
     std::uint32_t cell_[block_rows];

@@ -4,24 +4,23 @@
 #include <stdexcept>
 #include <utility>
 
+#include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
+#include "scorecards/scorecard_sums.hpp"
 
 namespace calibrant {
 namespace {
 
-constexpr double robustness = -2.0 / 3.0;  // the power, to the nearest double
+using Cell = ScorecardSums::Cell;
+
+constexpr auto all_scores = ScoreSet().with(Score::brier).with(Score::log).with(Score::spherical);
 
 // 0 <= part <= whole.
 bool is_part(const ExactSum& part, const ExactSum& whole) {
-    ExactSum rest = whole;
-    rest.subtract(part);
-    return part.value().high >= 0.0 && rest.value().high >= 0.0;
+    return part.value().high >= 0.0 && difference(whole, part).value().high >= 0.0;
 }
 
-bool are_equal(ExactSum a, const ExactSum& b) {
-    a.subtract(b);
-    return a.is_zero();
-}
+bool are_equal(const ExactSum& a, const ExactSum& b) { return difference(a, b).is_zero(); }
 
 ExactSum sum_of(const std::vector<ExactSum>& parts) {
     ExactSum total;
@@ -29,162 +28,204 @@ ExactSum sum_of(const std::vector<ExactSum>& parts) {
     return total;
 }
 
+template <class Value>
+ExactSum sum_of_cells(const ScorecardSums& sums, Value Cell::* value) {
+    ExactSum total;
+    for (const Cell& cell : sums.cells) total.merge(cell.*value);
+    return total;
+}
+
+RiskProfile profile_of(const RiskProfile& parameters, const ScorecardSums& sums) {
+    return {parameters,
+            sums.rows,
+            sum_of_cells(sums, &Cell::weight),
+            {sums.terms.begin(), sums.terms.begin() + 3}};
+}
+
+ScoreSums scores_of(const ScoreSums& parameters, const ScorecardSums& sums) {
+    std::vector<ExactSum> class_weight = sums.class_weight;
+    if (sums.columns == 1) {
+        class_weight.resize(2);
+        for (std::size_t i = 0; i < sums.cells.size(); ++i) {
+            class_weight[i % 2].merge(sums.cells[i].weight);
+        }
+    }
+    return {parameters,
+            sums.columns,
+            sums.rows,
+            std::move(class_weight),
+            {sums.terms[Scorecard::brier], sums.terms[Scorecard::log_q],
+             sums.terms[Scorecard::spherical]}};
+}
+
+Reliability reliability_of(const Bins& bins, const ScorecardSums& sums) {
+    std::vector<Reliability::Bin> table(bins.size());
+    for (std::size_t k = 0; k < table.size(); ++k) {
+        const Cell& misses = sums.cells[2 * k];
+        const Cell& hits = sums.cells[2 * k + 1];
+        table[k] = {misses.n + hits.n, misses.weight, hits.weight, misses.scores};
+        table[k].weight.merge(hits.weight);
+        table[k].scores.merge(hits.scores);
+    }
+    return {bins, std::move(table), sums.rows.omitted};
+}
+
+// Whether some rows could have left these sums; what rounding may decide is not asked.
+bool are_possible(const ScorecardSums& sums) {
+    std::uint64_t rows = 0;
+    bool possible = true;
+    for (const Cell& cell : sums.cells) {
+        possible = possible && !__builtin_add_overflow(rows, cell.n, &rows) &&
+                   is_part(cell.scores, cell.weight) && is_part(cell.squares, cell.weight) &&
+                   (cell.n != 0 || cell.weight.is_zero());
+    }
+    const ExactSum total = sum_of_cells(sums, &Cell::weight);
+    possible = possible && rows == sums.rows.n && sums.rows.zeros <= rows &&
+               is_part(sums.terms[Scorecard::q], total) &&
+               is_part(sums.squares[Scorecard::q], total) && is_part(sums.right, total) &&
+               is_part(sums.spread, total);
+    for (std::size_t i = 0; i < Scorecard::n_terms; ++i) {
+        const bool never_positive = i == Scorecard::log_q;
+        const double sum = sums.terms[i].value().high;
+        possible = possible && (never_positive ? sum <= 0.0 : sum >= 0.0) &&
+                   sums.squares[i].value().high >= 0.0 &&
+                   (!total.is_zero() || (sums.terms[i].is_zero() && sums.squares[i].is_zero()));
+    }
+    for (std::size_t j = 0; j < sums.class_weight.size(); ++j) {
+        possible = possible && sums.class_weight[j].value().high >= 0.0 &&
+                   sums.class_brier[j].value().high >= 0.0;
+    }
+    if (sums.columns > 1) {
+        possible = possible && are_equal(sum_of(sums.class_weight), total) &&
+                   are_equal(sum_of(sums.class_brier), sums.terms[Scorecard::brier]);
+    } else {
+        possible =
+            possible && are_equal(sum_of_cells(sums, &Cell::squares), sums.terms[Scorecard::brier]);
+    }
+    return possible && (sums.columns != 0) == (sums.rows.n != 0 || sums.rows.omitted != 0);
+}
+
+void write(Writer& out, std::uint64_t n, const ExactSum& weight, const ExactSum& scores,
+           const ExactSum& squares) {
+    out.u64(n);
+    weight.write(out);
+    scores.write(out);
+    squares.write(out);
+}
+
 }  // namespace
 
 Scorecard::Scorecard(std::size_t n_bins, double q_lim, bool with_table)
-    : Scorecard(Bins::equal_width(n_bins), q_lim, with_table) {}
-
-Scorecard::Scorecard(Bins bins, double q_lim, bool with_table)
-    : bins_(std::move(bins)), q_lim_(q_lim + 0.0), cells_(2 * bins_.size()) {
-    if (!(q_lim >= 0.0 && q_lim < 0.5)) {
-        throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
-    }
+    : sums_{named_profile(q_lim), {all_scores, q_lim}, Reliability(Bins::equal_width(n_bins))} {
     if (with_table) table_.emplace();
 }
 
-Scorecard Scorecard::without_table() const {
-    Scorecard copy(bins_, q_lim_, false);
-    copy.columns_ = columns_;
-    copy.n_ = n_;
-    copy.omitted_ = omitted_;
-    copy.zeros_ = zeros_;
-    copy.cells_ = cells_;
-    copy.class_weight_ = class_weight_;
-    copy.class_brier_ = class_brier_;
-    copy.sums_ = sums_;
-    copy.squares_ = squares_;
-    copy.right_ = right_;
-    copy.spread_ = spread_;
-    return copy;
+Scorecard::Scorecard(const Scorecard& parameters, ScorecardSums sums)
+    : sums_{profile_of(parameters.risk_profile(), sums), scores_of(parameters.scores(), sums),
+            reliability_of(parameters.reliability().bins(), sums)} {
+    sums_.class_brier = std::move(sums.class_brier);
+    sums_.squares = std::move(sums.squares);
+    sums_.right = std::move(sums.right);
+    sums_.spread = std::move(sums.spread);
+    for (std::size_t k = 0; k < n_bins(); ++k) {
+        Cell& hits = sums.cells[2 * k + 1];
+        sums_.outcomes[k] = {hits.n, std::move(hits.scores), std::move(sums.cells[2 * k].squares),
+                             std::move(hits.squares)};
+    }
+}
+
+Scorecard Scorecard::empty() const {
+    Scorecard card(Sums{sums_.risk.empty(), sums_.scores.empty(), sums_.reliability.empty()});
+    if (table_) card.table_.emplace();
+    return card;
 }
 
 void Scorecard::merge(const Scorecard& other) {
-    if (bins_.size() != other.bins_.size()) {
+    if (n_bins() != other.n_bins()) {
         throw std::invalid_argument("cannot merge a Scorecard with " +
-                                    std::to_string(other.bins_.size()) + " bins into one with " +
-                                    std::to_string(bins_.size()));
+                                    std::to_string(other.n_bins()) + " bins into one with " +
+                                    std::to_string(n_bins()));
     }
-    if (q_lim_ != other.q_lim_) {
+    if (q_lim() != other.q_lim()) {
         throw std::invalid_argument("cannot merge a Scorecard with q_lim " +
-                                    number_text(other.q_lim_) + " into one with q_lim " +
-                                    number_text(q_lim_));
+                                    number_text(other.q_lim()) + " into one with q_lim " +
+                                    number_text(q_lim()));
     }
-    if (table_.has_value() != other.table_.has_value()) {
-        throw std::invalid_argument("cannot merge Scorecards of which only one has a table");
-    }
-    if (other.columns_ == 0) return;
-    if (columns_ != 0) require_same_columns(columns_, other.columns_);
-    Scorecard merged = without_table();
-    merged.columns_ = other.columns_;
-    merged.n_ = checked_add(n_, other.n_);
-    merged.omitted_ = checked_add(omitted_, other.omitted_);
-    merged.zeros_ = checked_add(zeros_, other.zeros_);
-    for (std::size_t i = 0; i < cells_.size(); ++i) {
-        Cell& cell = merged.cells_[i];
-        const Cell& from = other.cells_[i];
-        cell.n += from.n;  // no more than n_
-        cell.weight.merge(from.weight);
-        cell.scores.merge(from.scores);
-        cell.squares.merge(from.squares);
+    if (other.columns() == 0) return;
+    Sums merged = sums_;
+    merged.scores.merge(other.sums_.scores);  // rejects another shape
+    merged.risk.merge(other.sums_.risk);
+    merged.reliability.merge(other.sums_.reliability);
+    for (std::size_t k = 0; k < merged.outcomes.size(); ++k) {
+        OutcomeSums& bin = merged.outcomes[k];
+        const OutcomeSums& from = other.sums_.outcomes[k];
+        bin.hits += from.hits;  // no more than all rows
+        bin.hit_scores.merge(from.hit_scores);
+        bin.miss_squares.merge(from.miss_squares);
+        bin.hit_squares.merge(from.hit_squares);
     }
     const auto merge_all = [](auto& into, const auto& from) {
         for (std::size_t i = 0; i < from.size(); ++i) into[i].merge(from[i]);
     };
-    merged.class_weight_.resize(other.class_weight_.size());
-    merged.class_brier_.resize(other.class_brier_.size());
-    merge_all(merged.class_weight_, other.class_weight_);
-    merge_all(merged.class_brier_, other.class_brier_);
-    merge_all(merged.sums_, other.sums_);
-    merge_all(merged.squares_, other.squares_);
-    merged.right_.merge(other.right_);
-    merged.spread_.merge(other.spread_);
-    if (table_) table_->merge(*other.table_);  // all or nothing, and the last to fail
-    merged.table_ = std::move(table_);
-    *this = std::move(merged);
-}
-
-ExactSum Scorecard::weight() const {
-    ExactSum total;
-    for (const Cell& cell : cells_) total.merge(cell.weight);
-    return total;
+    merged.class_brier.resize(other.sums_.class_brier.size());
+    merge_all(merged.class_brier, other.sums_.class_brier);
+    merge_all(merged.squares, other.sums_.squares);
+    merged.right.merge(other.sums_.right);
+    merged.spread.merge(other.sums_.spread);
+    if (table_ && other.table_) {
+        table_->merge(*other.table_);  // all or nothing, and the last to fail
+    } else {
+        table_.reset();
+    }
+    sums_ = std::move(merged);
 }
 
 void Scorecard::require_weight() const {
     if (!weight().is_zero()) return;
-    throw InvalidInput(n_ == 0 ? "a scorecard needs at least one row, got none"
-                               : "a scorecard needs a row with positive weight, all " +
-                                     std::to_string(n_) + " have weight 0");
+    throw InvalidInput(count() == 0 ? "a scorecard needs at least one row, got none"
+                                    : "a scorecard needs a row with positive weight, all " +
+                                          std::to_string(count()) + " have weight 0");
 }
 
-RiskProfile Scorecard::risk_profile() const {
-    RiskProfile profile({1.0, 0.0, robustness}, q_lim_);
-    profile.n_ = n_;
-    profile.omitted_ = omitted_;
-    profile.zeros_ = zeros_;
-    profile.weight_ = weight();
-    profile.sums_ = {sums_[q], sums_[log_q], sums_[power_q]};
-    return profile;
+const ExactSum& Scorecard::sum(Term term) const {
+    if (term < brier) return sums_.risk.sum(term);
+    return sums_.scores.sum(term == brier ? Score::brier : Score::spherical);
 }
 
-ScoreSums Scorecard::scores() const {
-    ScoreSums scores(ScoreSet().with(Score::brier).with(Score::log).with(Score::spherical), q_lim_);
-    scores.columns_ = columns_;
-    scores.n_ = n_;
-    scores.omitted_ = omitted_;
-    scores.zeros_ = zeros_;
-    scores.class_weight_ = class_weight_;
-    if (columns_ == 1) {
-        scores.class_weight_.resize(2);
-        for (std::size_t i = 0; i < cells_.size(); ++i) {
-            scores.class_weight_[i % 2].merge(cells_[i].weight);
-        }
+ExactSum Scorecard::brier_of_class(std::size_t label) const {
+    if (columns() != 1) return sums_.class_brier[label];
+    ExactSum sum;
+    for (const OutcomeSums& bin : sums_.outcomes) {
+        sum.merge(label == 1 ? bin.hit_squares : bin.miss_squares);
     }
-    scores.sums_[0] = sums_[brier];
-    scores.sums_[1] = sums_[log_q];
-    scores.sums_[2] = sums_[spherical];
-    return scores;
-}
-
-Reliability Scorecard::reliability() const {
-    Reliability table(bins_);
-    table.n_ = n_;
-    table.omitted_ = omitted_;
-    for (std::size_t k = 0; k < bins_.size(); ++k) {
-        Reliability::Bin& bin = table.table_[k];
-        for (const Cell* cell : {&cells_[2 * k], &cells_[2 * k + 1]}) {
-            bin.n += cell->n;
-            bin.weight.merge(cell->weight);
-            bin.scores.merge(cell->scores);
-        }
-        bin.hits = cells_[2 * k + 1].weight;
-    }
-    return table;
+    return sum;
 }
 
 std::string Scorecard::to_bytes() const {
     Writer out;
-    out.u64(bins_.size());
-    out.f64(q_lim_);
-    out.u64(columns_);
-    out.u64(n_);
-    out.u64(omitted_);
-    out.u64(zeros_);
-    for (const Cell& cell : cells_) {
-        out.u64(cell.n);
-        cell.weight.write(out);
-        cell.scores.write(out);
-        cell.squares.write(out);
+    out.u64(n_bins());
+    out.f64(q_lim());
+    out.u64(columns());
+    out.u64(count());
+    out.u64(omitted());
+    out.u64(zeros());
+    for (std::size_t k = 0; k < n_bins(); ++k) {
+        const Reliability::Bin& bin = sums_.reliability.table()[k];
+        const OutcomeSums& of = sums_.outcomes[k];
+        write(out, bin.n - of.hits, difference(bin.weight, bin.hits),
+              difference(bin.scores, of.hit_scores), of.miss_squares);
+        write(out, of.hits, bin.hits, of.hit_scores, of.hit_squares);
     }
-    for (std::size_t j = 0; j < class_weight_.size(); ++j) {
-        class_weight_[j].write(out);
-        class_brier_[j].write(out);
+    for (std::size_t j = 0; j < sums_.class_brier.size(); ++j) {
+        sums_.scores.class_weight()[j].write(out);
+        sums_.class_brier[j].write(out);
     }
-    for (std::size_t i = 0; i < n_terms; ++i) {
-        sums_[i].write(out);
-        squares_[i].write(out);
+    for (const Term term : {q, log_q, power_q, brier, spherical}) {
+        sum(term).write(out);
+        sums_.squares[term].write(out);
     }
-    right_.write(out);
-    spread_.write(out);
+    sums_.right.write(out);
+    sums_.spread.write(out);
     if (table_) out.raw(table_->to_bytes());
     return seal(kind, 1, out);
 }
@@ -195,85 +236,51 @@ Scorecard Scorecard::from_bytes(std::string_view bytes) {
     Reader in = open(bytes, kind, 1);
     const std::size_t n_bins = in.count(2 * least_cell_bytes);
     const double q_lim = in.f64();
-    const std::size_t columns = in.count(1);  // at least so many bytes follow, for (n, k)
+    ScorecardSums sums;
+    sums.columns = in.count(1);  // at least so many bytes follow, for (n, k)
     if (n_bins < 1 || n_bins > most_bins || std::signbit(q_lim) || !(q_lim < 0.5) ||
-        columns > ScoreSums::most_classes) {
+        sums.columns > ScoreSums::most_classes) {
         throw CorruptState("malformed state: bins, q_lim or columns are out of range");
     }
-    Scorecard card(n_bins, q_lim, true);
-    card.columns_ = columns;
-    card.n_ = in.u64();
-    card.omitted_ = in.u64();
-    card.zeros_ = in.u64();
-    for (Cell& cell : card.cells_) {
+    sums.rows.n = in.u64();
+    sums.rows.omitted = in.u64();
+    sums.rows.zeros = in.u64();
+    sums.cells.resize(2 * n_bins);
+    for (Cell& cell : sums.cells) {
         cell.n = in.u64();
-        cell.weight = ExactSum::read(in);
-        cell.scores = ExactSum::read(in);
-        cell.squares = ExactSum::read(in);
+        for (ExactSum* sum : {&cell.weight, &cell.scores, &cell.squares}) *sum = ExactSum::read(in);
     }
-    if (columns > 1) {
-        if (columns > in.remaining() / least_class_bytes) {
+    if (sums.columns > 1) {
+        if (sums.columns > in.remaining() / least_class_bytes) {
             throw CorruptState("malformed state: fewer classes than columns");
         }
-        card.class_weight_.resize(columns);
-        card.class_brier_.resize(columns);
+        sums.class_weight.resize(sums.columns);
+        sums.class_brier.resize(sums.columns);
     }
-    for (std::size_t j = 0; j < card.class_weight_.size(); ++j) {
-        card.class_weight_[j] = ExactSum::read(in);
-        card.class_brier_[j] = ExactSum::read(in);
+    for (std::size_t j = 0; j < sums.class_weight.size(); ++j) {
+        sums.class_weight[j] = ExactSum::read(in);
+        sums.class_brier[j] = ExactSum::read(in);
     }
     for (std::size_t i = 0; i < n_terms; ++i) {
-        card.sums_[i] = ExactSum::read(in);
-        card.squares_[i] = ExactSum::read(in);
+        sums.terms[i] = ExactSum::read(in);
+        sums.squares[i] = ExactSum::read(in);
     }
-    card.right_ = ExactSum::read(in);
-    card.spread_ = ExactSum::read(in);
-    if (in.remaining() == 0) {
-        card.table_.reset();  // of a group
-    } else {
-        card.table_ = ScoreTable::from_bytes(in.raw(in.remaining()));
+    sums.right = ExactSum::read(in);
+    sums.spread = ExactSum::read(in);
+    bool possible = are_possible(sums);
+    std::optional<ScoreTable> table;
+    if (in.remaining() != 0) {  // else it keeps none
+        table = ScoreTable::from_bytes(in.raw(in.remaining()));
+        possible = possible && table->count() == sums.rows.n &&
+                   table->omitted() == sums.rows.omitted && table->columns() == sums.columns &&
+                   !table->of_pairs();
     }
-    if (!card.is_possible()) {
+    if (!possible) {
         throw CorruptState("malformed state: counts and sums of the Scorecard disagree");
     }
+    Scorecard card(Scorecard(n_bins, q_lim, false), std::move(sums));
+    card.table_ = std::move(table);
     return card;
-}
-
-// Whether some rows could have left it; what rounding may decide is not asked.
-bool Scorecard::is_possible() const {
-    std::uint64_t rows = 0;
-    bool possible = true;
-    for (const Cell& cell : cells_) {
-        possible = possible && !__builtin_add_overflow(rows, cell.n, &rows) &&
-                   is_part(cell.scores, cell.weight) && is_part(cell.squares, cell.weight) &&
-                   (cell.n != 0 || cell.weight.is_zero());
-    }
-    const ExactSum total = weight();
-    possible = possible && rows == n_ && zeros_ <= n_ && is_part(sums_[q], total) &&
-               is_part(squares_[q], total) && is_part(right_, total) && is_part(spread_, total);
-    for (std::size_t i = 0; i < n_terms; ++i) {
-        const bool never_positive = i == log_q;
-        const double sum = sums_[i].value().high;
-        possible = possible && (never_positive ? sum <= 0.0 : sum >= 0.0) &&
-                   squares_[i].value().high >= 0.0 &&
-                   (!total.is_zero() || (sums_[i].is_zero() && squares_[i].is_zero()));
-    }
-    for (std::size_t j = 0; j < class_weight_.size(); ++j) {
-        possible =
-            possible && class_weight_[j].value().high >= 0.0 && class_brier_[j].value().high >= 0.0;
-    }
-    if (columns_ > 1) {
-        possible = possible && are_equal(sum_of(class_weight_), total) &&
-                   are_equal(sum_of(class_brier_), sums_[brier]);
-    } else {
-        ExactSum squares;
-        for (const Cell& cell : cells_) squares.merge(cell.squares);
-        possible = possible && are_equal(squares, sums_[brier]);
-    }
-    possible = possible && (columns_ != 0) == (n_ != 0 || omitted_ != 0);
-    if (!table_) return possible;
-    return possible && table_->count() == n_ && table_->omitted() == omitted_ &&
-           table_->columns() == columns_ && !table_->of_pairs();
 }
 
 }  // namespace calibrant

@@ -92,24 +92,21 @@ struct HitsLaw {
     double moved, mean, none;  // of the Poisson number, and its probability of 0
 };
 
-std::vector<HitsLaw> laws_of_hits(const std::vector<Scorecard::Cell>& cells) {
+std::vector<HitsLaw> laws_of_hits(const Scorecard& card) {
     std::vector<HitsLaw> result;
-    for (std::size_t k = 0; 2 * k < cells.size(); ++k) {
-        const Scorecard::Cell& misses = cells[2 * k];
-        const Scorecard::Cell& hits = cells[2 * k + 1];
-        ExactSum all = misses.weight, scores = misses.scores;
-        all.merge(hits.weight);
-        scores.merge(hits.scores);
-        if (all.is_zero()) continue;
-        ExactSum variance = misses.scores;  // s (1 - s) is s - s^2, and (1 - s) - (1 - s)^2
-        variance.subtract(misses.squares);
-        variance.merge(hits.weight);
-        variance.subtract(hits.scores);
-        variance.subtract(hits.squares);
-        const double of_scores = scores.to_double();
+    for (std::size_t k = 0; k < card.n_bins(); ++k) {
+        const Reliability::Bin& bin = card.reliability().table()[k];
+        const Scorecard::OutcomeSums& of = card.outcomes()[k];
+        if (bin.weight.is_zero()) continue;
+        // s (1 - s) is s - s^2 of a miss, and (1 - s) - (1 - s)^2 of a hit.
+        ExactSum variance = difference(bin.scores, of.miss_squares);
+        variance.merge(bin.hits);
+        variance.subtract(of.hit_squares);
+        for (int i = 0; i < 2; ++i) variance.subtract(of.hit_scores);
+        const double of_scores = bin.scores.to_double();
         const double moved = std::floor(std::max(of_scores - variance.to_double(), 0.0));
         const double rest = of_scores - moved;
-        result.push_back({k, all.to_double(), of_scores, moved, rest, exp(-rest)});
+        result.push_back({k, bin.weight.to_double(), of_scores, moved, rest, exp(-rest)});
     }
     return result;
 }
@@ -185,29 +182,25 @@ constexpr double least_share = 0x1p-11;
 
 }  // namespace
 
-BinnedIntervals::BinnedIntervals(const std::vector<Scorecard::Cell>& cells,
-                                 const BinnedErrors& found, IntervalLevel level, Poll poll)
-    : found_(found), level_(level), n_bins_(cells.size() / 2) {
-    ExactSum weight, hits;
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        weight.merge(cells[i].weight);
-        if (i % 2 != 0) hits.merge(cells[i].weight);
-    }
+BinnedIntervals::BinnedIntervals(const Scorecard& card, const BinnedErrors& found,
+                                 IntervalLevel level, Poll poll)
+    : found_(found), level_(level), n_bins_(card.n_bins()) {
+    const ExactSum& weight = card.weight();
+    ExactSum hits;
+    for (const Reliability::Bin& bin : card.reliability().table()) hits.merge(bin.hits);
     frequency_ = mean(hits, weight);
     rows_ = std::min(weight.to_double(), most_weight);
     for (std::size_t k = 0; k < n_bins_; ++k) {
+        const Reliability::Bin& sums = card.reliability().table()[k];
+        if (sums.weight.is_zero()) continue;
         Bin bin{};
         bin.index = k;
-        bin.hits = cells[2 * k + 1].weight;
-        bin.weight = cells[2 * k].weight;
-        bin.weight.merge(bin.hits);
-        if (bin.weight.is_zero()) continue;
-        ExactSum scores = cells[2 * k].scores;
-        scores.merge(cells[2 * k + 1].scores);
+        bin.hits = sums.hits;
+        bin.weight = sums.weight;
         bin.share = mean(bin.weight, weight);
         bin.rows = bin.share * rows_;
         bin.frequency = mean(bin.hits, bin.weight);
-        bin.score = mean(scores, bin.weight);
+        bin.score = mean(sums.scores, bin.weight);
         const Frequency limits = corrected_wilson(bin.frequency, bin.rows, level.normal_quantile);
         bin.low = limits.low;
         bin.high = limits.high;
@@ -221,7 +214,7 @@ BinnedIntervals::BinnedIntervals(const std::vector<Scorecard::Cell>& cells,
     }
     near_scores_ = excess(by_score, poll);
     near_frequency_ = excess(by_frequency, poll);
-    calibrated_ = replicates(laws_of_hits(cells), calibrated_errors, poll);
+    calibrated_ = replicates(laws_of_hits(card), calibrated_errors, poll);
 }
 
 double BinnedIntervals::upper_end(double value, double (*anchor)(const Bin&, double),

@@ -43,9 +43,9 @@ struct IntervalLevel {
 
 class BinnedIntervals {
 public:
-    // `found` are the numbers of the cells of a Scorecard, whose rows weigh at least 1.
-    BinnedIntervals(const std::vector<Scorecard::Cell>& cells, const BinnedErrors& found,
-                    IntervalLevel level, Poll poll);
+    // `found` are the numbers of the card, whose rows weigh at least 1.
+    BinnedIntervals(const Scorecard& card, const BinnedErrors& found, IntervalLevel level,
+                    Poll poll);
 
     [[nodiscard]] Estimate ece() const;
     [[nodiscard]] Estimate mce() const;

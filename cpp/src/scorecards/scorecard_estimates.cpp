@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "calibrant/numeric/double_double.hpp"
+#include "calibrant/numeric/tails.hpp"
 #include "calibrant/rows/column.hpp"
-#include "calibrant/scorecards/scorecard.hpp"
 #include "kernels/elementary.hpp"
 #include "numeric/frequency.hpp"
-#include "rows/event_blocks.hpp"
 #include "scorecards/scorecard_bootstrap.hpp"
+#include "scorecards/scorecard_estimates.hpp"
 
 namespace calibrant {
 namespace {
@@ -38,45 +38,64 @@ Estimate only_value(double value, std::string reason) {
     return {value, undefined, undefined, std::move(reason)};
 }
 
+// If there is an interval.
+Estimate with(const char* method, Estimate estimate) {
+    if (!std::isnan(estimate.low)) estimate.method = method;
+    return estimate;
+}
+
 Estimate between(double value, double low, double high, double least, double most) {
     return {value, std::max(std::min(low, most), least), std::max(std::min(high, most), least), ""};
 }
 
-}  // namespace
-
 // Computes the numbers of a Scorecard; at least one row has weight.
 class ScorecardEstimator {
 public:
-    ScorecardEstimator(const Scorecard& card, double normal_quantile)
+    ScorecardEstimator(const Scorecard& card, double confidence_level)
         : card_(card),
           risk_(card.risk_profile()),
           scores_(card.scores()),
-          table_(card.reliability()),
+          bins_(card.reliability()),
           weight_(card.weight()),
           weight_value_(
               std::min(weight_.to_double(), 0x1p900)),  // of more, nothing is left to chance
-          z_(normal_quantile) {}
+          confidence_level_(confidence_level),
+          z_(normal_quantile(0.5 * (1.0 - confidence_level))) {}
 
     [[nodiscard]] Estimate frequency(const ExactSum& part) const {
         const Frequency found = corrected_wilson(mean(part, weight_), weight_value_, z_);
-        return {found.value, found.low, found.high, ""};
+        return with("Wilson", {found.value, found.low, found.high, ""});
     }
 
-    [[nodiscard]] std::vector<NamedEstimate> all(double confidence_level, Poll poll) const {
-        std::vector<NamedEstimate> result = {
-            {"base_rate", base_rate(confidence_level)},
-            {"hit_rate", frequency(card_.right_)},
-            {"decisiveness", of_gain(risk_.mean(0), Scorecard::q)},
-            {"accuracy", accuracy()},
-            {"robustness", robustness()},
-            {"brier", brier()},
-            {"brier_skill", skill()},
-            {"log", log_score()},
-            {"spherical", of_gain(scores_.mean(Score::spherical), Scorecard::spherical)},
+    // In the order of `names`; those of ranks where they are known.
+    [[nodiscard]] std::vector<Estimate> all(const RankMetrics* ranks, Poll poll) const {
+        const Binned binned = binned_errors(poll);
+        const Estimate z = spiegelhalter();
+        std::vector<Estimate> found = {
+            base_rate(),
+            frequency(card_.right()),
+            with("CLT", of_gain(risk_.mean(0), Scorecard::q)),
+            with("delta", accuracy()),
+            with("delta", robustness()),
+            with("CLT", brier()),
+            with("bootstrap", binned.rel),
+            with("bootstrap", binned.res),
+            with("Wilson", uncertainty()),
+            with("delta", skill()),
+            with("CLT", log_score()),
+            with("CLT", of_gain(scores_.mean(Score::spherical), Scorecard::spherical)),
+            with("bootstrap", binned.ece),
+            with("Clopper-Pearson", binned.mce),
+            z,
+            only_value(normal_two_sided(z.value), z.reason),
         };
-        add_binned(result, confidence_level, poll);
-        result.push_back({"spiegelhalter_z", spiegelhalter()});
-        return result;
+        if (ranks == nullptr) return found;
+        found.push_back(guaranteed(ranks->ks));
+        found.push_back(pvalue(ranks->ks, brownian_sup_sf));
+        found.push_back(guaranteed(ranks->kuiper));
+        found.push_back(pvalue(ranks->kuiper, brownian_range_sf));
+        found.push_back(area(*ranks));
+        return found;
     }
 
 private:
@@ -100,11 +119,11 @@ private:
     // The terms of a row by its score and hit, as distances from those of a perfect row. Of several
     // classes, the rest of the probability is taken to be spread evenly.
     [[nodiscard]] double loss_of(Scorecard::Term term, double score, bool hit) const {
-        const auto others = static_cast<double>(card_.columns_ == 1 ? 1 : card_.columns_ - 1);
+        const auto others = static_cast<double>(card_.columns() == 1 ? 1 : card_.columns() - 1);
         const double rest = (1.0 - score) / others;
         const double q = hit ? score : rest;
         const double squares = score * score + others * (rest * rest);
-        const double clipped = std::clamp(q, card_.q_lim_, 1.0 - card_.q_lim_);
+        const double clipped = std::clamp(q, card_.q_lim(), 1.0 - card_.q_lim());
         const double unbounded = std::numeric_limits<double>::infinity();
         switch (term) {
             case Scorecard::q:
@@ -119,7 +138,7 @@ private:
                 return 1.0 - q / std::sqrt(squares);
         }
     }
-    [[nodiscard]] double half() const { return card_.columns_ == 1 ? 0.5 : 1.0; }
+    [[nodiscard]] double half() const { return card_.columns() == 1 ? 0.5 : 1.0; }
 
     // Moments of one row more, whose score is that of any bin, as the rows have it, and which hits
     // or misses, as likely as not: the row that keeps samples without variance from certainty.
@@ -131,7 +150,7 @@ private:
     template <class Loss>
     [[nodiscard]] FurtherRow further_row(double centre, const Loss& loss) const {
         FurtherRow row;
-        for (const Reliability::Bin& bin : table_.table()) {
+        for (const Reliability::Bin& bin : bins_.table()) {
             if (bin.weight.is_zero()) continue;
             const double share = 0.5 * mean(bin.weight, weight_);
             const double score = mean(bin.scores, bin.weight);
@@ -175,7 +194,7 @@ private:
 
     // Of the terms, in units of their mean.
     [[nodiscard]] double variance_of(Scorecard::Term term) const {
-        return relative_variance(card_.sums_[term], card_.squares_[term], weight_);
+        return relative_variance(card_.sum(term), card_.square_sum(term), weight_);
     }
 
     // Means that are 1 at best and 0 at worst.
@@ -192,12 +211,12 @@ private:
         const double variance = value * value * variance_of(Scorecard::brier);
         const Interval loss = of_loss(Scorecard::brier, value, variance, 1.0);
         return between(value, loss.low, loss.high, 0.0,
-                       card_.columns_ == 1 ? 1.0 : std::numeric_limits<double>::infinity());
+                       card_.columns() == 1 ? 1.0 : std::numeric_limits<double>::infinity());
     }
 
     [[nodiscard]] Estimate log_score() const {
         const double value = scores_.mean(Score::log);
-        if (card_.zeros_ != 0) return only_value(value, zeros_reason());
+        if (card_.zeros() != 0) return only_value(value, zeros_reason());
         if (few_rows()) return only_value(value, few_rows_reason());
         const double variance = value * value * variance_of(Scorecard::log_q);
         const Interval loss = of_loss(Scorecard::log_q, value, variance, 1.0);
@@ -219,12 +238,12 @@ private:
     // A function of the mean of q^-2/3, which is 1 at best. In units of it, since it may be large.
     [[nodiscard]] Estimate robustness() const {
         const double value = risk_.mean(2);
-        if (card_.zeros_ != 0) return only_value(value, zeros_reason());
+        if (card_.zeros() != 0) return only_value(value, zeros_reason());
         if (few_rows()) return only_value(value, few_rows_reason());
         const double best = exp(2.0 / 3.0 * log(value));  // in units of the mean
         const double variance = variance_of(Scorecard::power_q);
         // Of several classes, the state has the scores of the top label only.
-        if (card_.columns_ == 1 ? heavy_tailed_scores() : weight_value_ < 1e5) {
+        if (card_.columns() == 1 ? heavy_tailed_scores() : weight_value_ < 1e5) {
             return only_value(value, "too few rows: of " + number_text(weight_value_) +
                                          " a few that have the smallest q may decide the mean of "
                                          "q^(-2/3)");
@@ -244,17 +263,16 @@ private:
     [[nodiscard]] bool heavy_tailed_scores() const {
         constexpr double most = 1.8;
         for (const bool top : {false, true}) {
-            const std::size_t bin = top ? card_.bins_.size() - 1 : 0;
-            const Scorecard::Cell& misses = card_.cells_[2 * bin];
-            const Scorecard::Cell& hits = card_.cells_[2 * bin + 1];
-            ExactSum weight = misses.weight, scores = misses.scores, squares = misses.squares;
-            weight.merge(hits.weight);
-            if (!(weight.to_double() >= 2.0)) continue;
-            scores.merge(hits.scores);
-            squares.merge(hits.squares);  // sum of s^2 + h - 2 s h
-            const double score = mean(scores, weight);
-            const double square = mean(squares, weight) +
-                                  (2.0 * mean(hits.scores, weight) - mean(hits.weight, weight));
+            const std::size_t k = top ? card_.n_bins() - 1 : 0;
+            const Reliability::Bin& bin = bins_.table()[k];
+            const Scorecard::OutcomeSums& of = card_.outcomes()[k];
+            if (!(bin.weight.to_double() >= 2.0)) continue;
+            ExactSum squares = of.miss_squares;
+            squares.merge(of.hit_squares);  // sum of s^2 + h - 2 s h
+            const double score = mean(bin.scores, bin.weight);
+            const double square =
+                mean(squares, bin.weight) +
+                (2.0 * mean(of.hit_scores, bin.weight) - mean(bin.hits, bin.weight));
             const double distance = top ? 1.0 - score : score;
             const double variance = std::max(square - score * score, 0.0);
             if (variance > most * distance * distance) return true;
@@ -263,30 +281,29 @@ private:
     }
 
     // The most frequent class of several is chosen by the rows: any might be it.
-    [[nodiscard]] Estimate base_rate(double confidence_level) const {
-        const ExactSum largest = base_weight();
+    [[nodiscard]] Estimate base_rate() const {
+        const ExactSum& largest = base_weight();
         Estimate result = frequency(largest);
-        if (card_.columns_ == 1 || weight_value_ < 1.0) return result;
-        const double tail = 0.5 * (1.0 - confidence_level) / static_cast<double>(card_.columns_);
+        if (card_.columns() == 1 || weight_value_ < 1.0) return result;
+        const double tail = 0.5 * (1.0 - confidence_level_) / static_cast<double>(card_.columns());
         result.low = std::min(result.low, clopper_pearson(largest, weight_, tail, z_).low);
         return result;
     }
 
     // Of label 1, or of the most frequent class.
-    [[nodiscard]] ExactSum base_weight() const {
-        if (card_.columns_ == 1) return hits();
-        const ExactSum* largest = &card_.class_weight_[0];
-        for (const ExactSum& weight : card_.class_weight_) {
-            ExactSum difference = weight;
-            difference.subtract(*largest);
-            if (difference.value().high > 0.0) largest = &weight;
+    [[nodiscard]] const ExactSum& base_weight() const {
+        const std::vector<ExactSum>& weights = scores_.class_weight();
+        if (card_.columns() == 1) return weights[1];
+        const ExactSum* largest = &weights[0];
+        for (const ExactSum& weight : weights) {
+            if (difference(weight, *largest).value().high > 0.0) largest = &weight;
         }
         return *largest;
     }
 
     [[nodiscard]] ExactSum hits() const {
         ExactSum sum;
-        for (const Reliability::Bin& bin : table_.table()) sum.merge(bin.hits);
+        for (const Reliability::Bin& bin : bins_.table()) sum.merge(bin.hits);
         return sum;
     }
 
@@ -297,7 +314,7 @@ private:
     // large score is worth 1 / (n U); a tenth of the skew of such rows is allowed for.
     [[nodiscard]] Estimate skill() const {
         const std::vector<double> pi = scores_.class_frequencies();
-        const double scale = card_.columns_ == 1 ? 0.5 : 1.0;
+        const double scale = card_.columns() == 1 ? 0.5 : 1.0;
         const double reference = scale * scores_.gini();
         if (reference == 0.0) {
             return only_value(undefined,
@@ -313,11 +330,9 @@ private:
         for (std::size_t j = 0; j < pi.size(); ++j) {
             squares += pi[j] * pi[j];
             cubes += pi[j] * pi[j] * pi[j];
-            joint += pi[j] * mean(brier_of_class(j), weight_);
+            joint += pi[j] * mean(card_.brier_of_class(j), weight_);
         }
-        const double brier_variance = brier * brier *
-                                      relative_variance(card_.sums_[Scorecard::brier],
-                                                        card_.squares_[Scorecard::brier], weight_);
+        const double brier_variance = brier * brier * variance_of(Scorecard::brier);
         const double covariance = -2.0 * scale * (joint - brier * squares);
         const double variance_u = 4.0 * scale * scale * std::max(cubes - squares * squares, 0.0);
         const double ratio = brier / reference;
@@ -327,11 +342,11 @@ private:
         const auto influence = [&](double score, bool hit) {
             const double of_brier = loss_of(Scorecard::brier, score, hit) - brier;
             const double of_class =
-                card_.columns_ == 1 ? (pi[0] - pi[1]) * ((hit ? 1.0 : 0.0) - pi[1]) : 0.0;
+                card_.columns() == 1 ? (pi[0] - pi[1]) * ((hit ? 1.0 : 0.0) - pi[1]) : 0.0;
             return (of_brier - ratio * of_class) / reference;
         };
         double further = further_row(0.0, influence).square;
-        if (card_.columns_ != 1) further += ratio * ratio * variance_u / (reference * reference);
+        if (card_.columns() != 1) further += ratio * ratio * variance_u / (reference * reference);
         const double largest = *std::max_element(pi.begin(), pi.end());
         const double rarity = std::max(2.0 * largest - 1.0, 0.0);
         const double rows = weight_value_;
@@ -343,78 +358,60 @@ private:
                        -std::numeric_limits<double>::infinity(), 1.0);
     }
 
-    [[nodiscard]] ExactSum brier_of_class(std::size_t label) const {
-        if (card_.columns_ != 1) return card_.class_brier_[label];
-        ExactSum sum;
-        for (std::size_t k = 0; k < card_.bins_.size(); ++k) {
-            sum.merge(card_.cells_[2 * k + label].squares);
-        }
-        return sum;
+    [[nodiscard]] Estimate uncertainty() const {
+        const Estimate rate = frequency(hits());
+        const auto spread = [](double of) { return of * (1.0 - of); };
+        const double ends[] = {spread(rate.low), spread(rate.high)};
+        const bool holds_half = rate.low <= 0.5 && rate.high >= 0.5;
+        return {rate.value * mean(difference(weight_, hits()), weight_), std::min(ends[0], ends[1]),
+                holds_half ? 0.25 : std::max(ends[0], ends[1]), ""};
     }
 
-    void add_binned(std::vector<NamedEstimate>& result, double confidence_level, Poll poll) const {
-        const Estimate hit_frequency = frequency(hits());
-        const double o = hit_frequency.value;
-        ExactSum misses = weight_;
-        misses.subtract(hits());
-        const auto spread = [](double rate) { return rate * (1.0 - rate); };
-        const double ends[] = {spread(hit_frequency.low), spread(hit_frequency.high)};
-        const bool holds_half = hit_frequency.low <= 0.5 && hit_frequency.high >= 0.5;
-        const Estimate uncertainty = {o * mean(misses, weight_), std::min(ends[0], ends[1]),
-                                      holds_half ? 0.25 : std::max(ends[0], ends[1]), ""};
-
+    struct Binned {
+        Estimate rel, res, ece, mce;
+    };
+    [[nodiscard]] Binned binned_errors(Poll poll) const {
+        const double o = mean(hits(), weight_);
         BinnedErrors found;
-        found.ece = table_.mean_gap();
-        found.mce = table_.largest_gap();
-        for (const Reliability::Bin& bin : table_.table()) {
+        found.ece = bins_.mean_gap();
+        found.mce = bins_.largest_gap();
+        for (const Reliability::Bin& bin : bins_.table()) {
             if (bin.weight.is_zero()) continue;
-            ExactSum excess = bin.hits;
-            excess.subtract(bin.scores);
-            const double gap = mean(excess, bin.weight);
+            const double gap = mean(difference(bin.hits, bin.scores), bin.weight);
             const double distance = mean(bin.hits, bin.weight) - o;
             const double share = mean(bin.weight, weight_);
             found.rel += share * (gap * gap);
             found.res += share * (distance * distance);
         }
-        std::vector<NamedEstimate> binned;
         if (few_rows()) {
             const std::string reason = few_rows_reason();
-            binned = {{"reliability", only_value(found.rel, reason)},
-                      {"resolution", only_value(found.res, reason)},
-                      {"ece", only_value(found.ece, reason)},
-                      {"mce", only_value(found.mce, reason)}};
-        } else {
-            const BinnedIntervals intervals(card_.cells_, found, {confidence_level, z_}, poll);
-            binned = {{"reliability", intervals.rel()},
-                      {"resolution", intervals.res()},
-                      {"ece", intervals.ece()},
-                      {"mce", intervals.mce()}};
+            return {only_value(found.rel, reason), only_value(found.res, reason),
+                    only_value(found.ece, reason), only_value(found.mce, reason)};
         }
-        result.insert(result.end(), binned.begin(), binned.end());
-        result.push_back({"uncertainty", uncertainty});
+        const BinnedIntervals intervals(card_, found, {confidence_level_, z_}, poll);
+        return {intervals.rel(), intervals.res(), intervals.ece(), intervals.mce()};
     }
 
     // sum (y - s)(1 - 2s) over the root of its variance if the scores are right. With
     // b = (s - y)^2, each term is 2 b + 2 s y - s - y.
     [[nodiscard]] Estimate spiegelhalter() const {
-        if (card_.spread_.is_zero()) {
+        if (card_.spread().is_zero()) {
             return only_value(undefined, "every score is 0, 1/2 or 1, which leaves no variance");
         }
-        ExactSum numerator;
-        for (std::size_t i = 0; i < card_.cells_.size(); ++i) {
-            const Scorecard::Cell& cell = card_.cells_[i];
-            const bool hit = i % 2 != 0;
-            numerator.merge(cell.squares);
-            numerator.merge(cell.squares);
-            if (hit) {
-                numerator.merge(cell.scores);
-                numerator.subtract(cell.weight);
-            } else {
-                numerator.subtract(cell.scores);
-            }
+        ExactSum numerator, half;
+        for (std::size_t k = 0; k < card_.n_bins(); ++k) {
+            const Reliability::Bin& bin = bins_.table()[k];
+            const Scorecard::OutcomeSums& of = card_.outcomes()[k];
+            half.merge(of.miss_squares);
+            half.merge(of.hit_squares);
+            half.merge(of.hit_scores);
+            numerator.subtract(bin.scores);
+            numerator.subtract(bin.hits);
         }
+        numerator.merge(half);
+        numerator.merge(half);
         // The excess per unit of variance, times the root of the variance.
-        const Scaled spread = card_.spread_.value();
+        const Scaled spread = card_.spread().value();
         const bool odd = spread.exponent % 2 != 0;
         const double root = std::sqrt(odd ? 2.0 * spread.high : spread.high);
         const auto exponent = (spread.exponent - (odd ? 1 : 0)) / 2;
@@ -423,32 +420,93 @@ private:
         return only_value(std::ldexp(excess.value.high * root, static_cast<int>(shift)), "");
     }
 
+    // What is known for certain between two bounds.
+    static Estimate guaranteed(const Bounds& x) {
+        if (x.low == x.high) return only_value(x.value, "");
+        return with("certified", {x.value, x.low, x.high, ""});
+    }
+
+    // Smaller for larger statistics. The laws are good to 1e-15, so bounds are widened by more.
+    static Estimate pvalue(const Bounds& x, double (*law)(double)) {
+        if (x.low == x.high) return only_value(law(x.value), "");
+        return with("certified", {law(x.value), law(x.high) * (1.0 - 0x1p-48),
+                                  std::min(1.0, law(x.low) * (1.0 + 0x1p-48)), ""});
+    }
+
+    [[nodiscard]] Estimate area(const RankMetrics& found) const {
+        const Bounds area = found.area_interval(z_);
+        if (std::isnan(area.value)) {
+            return only_value(undefined, "there are no pairs of a hit and a miss");
+        }
+        if (std::isnan(area.low)) {
+            return only_value(area.value,
+                              "too few events: an interval needs two hits and two misses, got " +
+                                  number_text(found.hits) + " and " + number_text(found.misses));
+        }
+        const bool is_widened = found.area.low < found.area.high;
+        return with(is_widened ? "DeLong, certified" : "DeLong",
+                    {area.value, area.low, area.high, ""});
+    }
+
     const Scorecard& card_;
-    RiskProfile risk_;
-    ScoreSums scores_;
-    Reliability table_;
-    ExactSum weight_;
-    double weight_value_;
-    double z_;
+    const RiskProfile& risk_;
+    const ScoreSums& scores_;
+    const Reliability& bins_;
+    const ExactSum& weight_;
+    double weight_value_, confidence_level_, z_;
 };
 
-std::vector<NamedEstimate> Scorecard::estimates(double confidence_level, double normal_quantile,
-                                                Poll poll) const {
-    require_weight();
-    return ScorecardEstimator(*this, normal_quantile).all(confidence_level, poll);
+constexpr const char* names[] = {"base_rate",
+                                 "hit_rate",
+                                 "decisiveness",
+                                 "accuracy",
+                                 "robustness",
+                                 "brier",
+                                 "reliability",
+                                 "resolution",
+                                 "uncertainty",
+                                 "brier_skill",
+                                 "log",
+                                 "spherical",
+                                 "ece",
+                                 "mce",
+                                 "spiegelhalter_z",
+                                 "spiegelhalter_pvalue",
+                                 "ks",
+                                 "ks_pvalue",
+                                 "kuiper",
+                                 "kuiper_pvalue",
+                                 "auc"};
+
+}  // namespace
+
+ScorecardResult scorecard_result(const Scorecard& card, const RankMetrics* ranks,
+                                 double confidence_level, Poll poll) {
+    ScorecardResult result;
+    std::vector<Estimate> found;
+    if (!card.weight().is_zero()) {
+        const ScorecardEstimator estimator(card, confidence_level);
+        found = estimator.all(ranks, poll);
+        for (const ExactSum& weight : card.scores().class_weight()) {
+            result.class_frequencies.push_back(estimator.frequency(weight));
+        }
+    }
+    const char* const why_not = found.empty() ? "no row of this group has weight"
+                                              : "no table of scores was kept of these rows";
+    for (const char* const name : names) {
+        const std::size_t i = result.rows.size();
+        result.rows.push_back(
+            {name, i < found.size() ? std::move(found[i]) : only_value(undefined, why_not)});
+    }
+    return result;
 }
 
-std::vector<Estimate> Scorecard::class_frequencies(double normal_quantile) const {
-    require_weight();
-    const ScorecardEstimator estimator(*this, normal_quantile);
-    if (columns_ != 1) {
-        std::vector<Estimate> result;
-        for (const ExactSum& weight : class_weight_) result.push_back(estimator.frequency(weight));
-        return result;
+ScorecardResult Scorecard::result(double confidence_level, Poll poll) const {
+    if (!table_ || weight().is_zero()) {
+        return scorecard_result(*this, nullptr, confidence_level, poll);
     }
-    ExactSum of_label[2];
-    for (std::size_t i = 0; i < cells_.size(); ++i) of_label[i % 2].merge(cells_[i].weight);
-    return {estimator.frequency(of_label[0]), estimator.frequency(of_label[1])};
+    const RankMetrics ranks = rank_metrics(*table_);
+    return scorecard_result(*this, &ranks, confidence_level, poll);
 }
 
 }  // namespace calibrant

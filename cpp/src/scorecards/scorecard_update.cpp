@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "calibrant/rows/check.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
@@ -9,6 +12,8 @@
 #include "rows/event_blocks.hpp"
 #include "rows/workers.hpp"
 #include "scorecards/block_scorer.hpp"
+#include "scorecards/rank_metrics.hpp"
+#include "scorecards/scorecard_estimates.hpp"
 
 namespace calibrant {
 namespace {
@@ -16,122 +21,25 @@ namespace {
 class ScorecardWorker {
 public:
     ScorecardWorker(const Scorecard& parameters, const Events& events)
-        : events_(events), block_(events), scorer_(events), partial_(parameters, events) {}
+        : parameters_(parameters), events_(events), block_(events), scorer_(parameters, events) {}
 
     [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; row += block_.most_rows) {
             const std::size_t count = std::min(block_.most_rows, end - row);
             if (!load_outcomes(events_, row, count, block_)) return false;
-            partial_.omit(block_.omitted);
-            scorer_.add(partial_, block_, next_block(events_, row + count));
+            scorer_.add(block_, next_block(events_, row + count));
         }
         return true;
     }
 
-    [[nodiscard]] Scorecard take() { return partial_.take(); }
-    void finish_into(Scorecard& total) { partial_.finish_into(total); }
+    [[nodiscard]] Scorecard take() { return {parameters_, scorer_.take()}; }
+    void finish_into(Scorecard& total) { total.merge(take()); }
 
 private:
+    const Scorecard& parameters_;
     const Events& events_;
     OutcomeBlock block_;
     BlockScorer scorer_;
-    PartialScorecard partial_;
-};
-
-// The rows of a group are buffered until there are enough to be scored together. All buffers
-// of a thread hold at most this many values, or one row each.
-constexpr std::size_t most_buffered = std::size_t{1} << 22;
-
-class GroupWorker {
-public:
-    GroupWorker(const std::vector<Scorecard>& cards, const GroupedRows& rows)
-        : parameters_(cards.back()),
-          rows_(rows),
-          block_(rows.events),
-          full_(rows.events),
-          scorer_(rows.events),
-          width_(rows.events.y_proba.width),
-          most_rows_(std::clamp<std::size_t>(
-              most_buffered / (width_ + 2) / std::max<std::size_t>(rows.n_groups, 1), 1,
-              block_.most_rows)),
-          groups_(cards.size()) {}
-
-    [[nodiscard]] bool add(std::size_t begin, std::size_t end) {
-        // Where rows may be dropped, one at a time: to know of which group they were.
-        const std::size_t step = rows_.events.omit_missing ? 1 : block_.most_rows;
-        for (std::size_t row = begin; row < end; row += step) {
-            const std::size_t count = std::min(step, end - row);
-            if (!load_outcomes(rows_.events, row, count, block_)) return false;
-            if (block_.omitted != 0) of_row(row).partial->omit(block_.omitted);
-            for (std::size_t i = 0; i < block_.n; ++i) take(row + i, i);
-        }
-        return true;
-    }
-
-    void finish_into(std::vector<Scorecard>& cards) {
-        for (std::size_t g = 0; g < cards.size(); ++g) {
-            Group& group = groups_[g];
-            if (group.partial == nullptr) continue;
-            score(group);
-            group.partial->finish_into(cards[g]);
-            group = {};
-        }
-    }
-
-private:
-    struct Group {
-        std::unique_ptr<PartialScorecard> partial;
-        std::size_t n = 0;  // rows in the buffer
-        std::vector<double> p, weight;
-        std::vector<std::int32_t> label;
-    };
-
-    // The last group is that of rows in no group.
-    Group& of_row(std::size_t row) {
-        const std::int32_t code = rows_.groups[row];
-        Group& group = groups_[code < 0 ? rows_.n_groups : static_cast<std::size_t>(code)];
-        if (group.partial == nullptr) {
-            group.partial = std::make_unique<PartialScorecard>(parameters_, rows_.events);
-            group.p.resize(most_rows_ * width_);
-            group.label.resize(most_rows_);
-            if (rows_.events.sample_weight != nullptr) group.weight.resize(most_rows_);
-        }
-        return group;
-    }
-
-    void take(std::size_t row, std::size_t i) {
-        Group& group = of_row(row);
-        if (&group == &groups_.back()) {
-            group.partial->omit(1);
-            return;
-        }
-        if (width_ == 1) {
-            group.p[group.n] = block_.p[i];
-        } else {
-            std::copy_n(&block_.p[i * width_], width_, &group.p[group.n * width_]);
-        }
-        group.label[group.n] = block_.label[i];
-        if (!group.weight.empty()) group.weight[group.n] = block_.weight[i];
-        if (++group.n == most_rows_) score(group);
-    }
-
-    void score(Group& group) {
-        std::copy_n(group.p.begin(), group.n * width_, full_.p.begin());
-        std::copy_n(group.label.begin(), group.n, full_.label);
-        if (!group.weight.empty()) std::copy_n(group.weight.begin(), group.n, full_.weight);
-        full_.n = group.n;
-        scorer_.add(*group.partial, full_);
-        group.n = 0;
-    }
-
-    Scorecard parameters_;
-    const GroupedRows& rows_;
-    OutcomeBlock block_;  // as the rows come
-    OutcomeBlock full_;   // of one group
-    BlockScorer scorer_;
-    std::size_t width_;
-    std::size_t most_rows_;
-    std::vector<Group> groups_;
 };
 
 void check_classes(const Events& events) {
@@ -141,28 +49,62 @@ void check_classes(const Events& events) {
     }
 }
 
+// A card, and what the order of the scores of its rows says.
+struct RankedScorecard {
+    Scorecard card;
+    RankMetrics ranks;
+
+    [[nodiscard]] RankedScorecard empty() const { return {card.empty(), {}}; }
+    void set_rows(const Events& events, Poll poll) {
+        card.update(events, 0, poll);
+        if (!card.weight().is_zero()) ranks = rank_metrics(binary_or_top_label(events), poll);
+    }
+    [[nodiscard]] ScorecardOfRows result(double confidence_level, Poll poll) && {
+        ScorecardResult found = scorecard_result(card, &ranks, confidence_level, poll);
+        return {std::move(card), std::move(found)};
+    }
+};
+
+std::vector<RankedScorecard> ranked_by_group(const Scorecard& parameters,
+                                             const GroupedRows& grouped, Poll poll) {
+    const PartitionedEvents rows(grouped.events, PartitionedEvents::Keep::outcome,
+                                 {grouped.groups, grouped.n_groups}, 0, poll);
+    const RankedScorecard empty{parameters.empty(), {}};
+    const auto parts = parts_by_group(
+        empty, rows, poll, [](RankedScorecard& part, const Events& of_group, Poll inner_poll) {
+            part.set_rows(of_group, inner_poll);
+        });
+    std::vector<RankedScorecard> cards;
+    for (const auto& part : parts) cards.push_back(part ? std::move(*part) : empty);
+    return cards;
+}
+
+// All rows that are in groups, as one group.
+RankedScorecard ranked_with_key(const Scorecard& parameters, const GroupedRows& grouped,
+                                Poll poll) {
+    const Events& events = grouped.events;
+    std::vector<std::int32_t> codes(grouped.groups, grouped.groups + events.size());
+    for (std::int32_t& code : codes) code = std::min(code, 0);
+    RankedScorecard all = ranked_by_group(parameters, {events, codes.data(), 1}, poll).front();
+    ScorecardSums strays = BlockScorer(parameters, events).take();
+    strays.rows.omitted = events.size() - all.card.count() - all.card.omitted();
+    all.card.merge({parameters, std::move(strays)});
+    return all;
+}
+
 }  // namespace
 
 void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     if (events.size() == 0) return;
     check_classes(events);
-    ScoreTable added;
-    if (table_) {
-        added.update(binary_or_top_label(events), rows_before, poll);
-    }
+    std::optional<ScoreTable> table = std::exchange(table_, std::nullopt);
+    if (table) table->update(binary_or_top_label(events), rows_before, poll);
     update_by_workers<ScorecardWorker>(*this, events, events, rows_before, poll);
-    if (table_) table_->merge(added);
+    table_ = std::move(table);
 }
 
-class ScorecardsByGroup {
-public:
-    static PartsOfGroups<Scorecard> of(const Scorecard& empty, const PartitionedEvents& rows,
-                                       Poll poll, const SetAside& aside);
-};
-
-PartsOfGroups<Scorecard> ScorecardsByGroup::of(const Scorecard& empty,
-                                               const PartitionedEvents& rows, Poll poll,
-                                               const SetAside& aside) {
+PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
+                                        Poll poll, const SetAside& aside) {
     check_classes(rows.events());
     std::vector<std::uint8_t> is_aside(rows.together().groups());
     const SetAside cards_aside = [&](const PartitionedEvents::Scratch& memory,
@@ -172,34 +114,55 @@ PartsOfGroups<Scorecard> ScorecardsByGroup::of(const Scorecard& empty,
     auto cards = parts_by_workers<ScorecardWorker>(
         empty.without_table(), rows, poll, [](const Events& events) { return events; },
         cards_aside);
-    if (!empty.table_) return cards;
+    if (!empty.table()) return cards;
     const SetAside tables_aside = [&](const PartitionedEvents::Scratch&, const RowsOfGroup& of) {
         return is_aside[of.group] != 0;
     };
-    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table_, rows, poll, tables_aside);
+    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table(), rows, poll, tables_aside);
     constexpr std::size_t chunk = 1024;  // their memory is far apart
     (void)for_each_chunk(cards.size(), chunk, workers_for(cards.size(), chunk), poll,
                          [&](std::size_t, std::size_t begin, std::size_t end) {
                              for (std::size_t i = begin; i < end; ++i) {
-                                 if (cards[i]) cards[i]->table_.emplace(std::move(*tables[i]));
+                                 if (cards[i]) cards[i]->set_table(std::move(*tables[i]));
                              }
                              return true;
                          });
     return cards;
 }
 
-PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
-                                        Poll poll, const SetAside& aside) {
-    return ScorecardsByGroup::of(empty, rows, poll, aside);
+ScorecardOfRows scorecard_of_rows(const Scorecard& parameters, const Events& events,
+                                  double confidence_level, Poll poll) {
+    RankedScorecard ranked{parameters.empty(), {}};
+    ranked.set_rows(events, poll);
+    ranked.card.require_weight();
+    return std::move(ranked).result(confidence_level, poll);
 }
 
-std::vector<Scorecard> scorecards_by_group(const Scorecard& parameters, const GroupedRows& rows,
-                                           Poll poll) {
-    std::vector<Scorecard> cards(rows.n_groups + 1, parameters.empty());
-    if (rows.events.size() == 0) return cards;
-    check_classes(rows.events);
-    update_by_workers<GroupWorker>(cards, rows, rows.events, 0, poll);
-    return cards;
+std::vector<ScorecardOfRows> scorecards_by_group(const Scorecard& parameters,
+                                                 const GroupedRows& rows, double confidence_level,
+                                                 Poll poll) {
+    const Events& events = rows.events;
+    if (events.size() == 0) parameters.require_weight();
+    check_classes(events);
+    std::vector<RankedScorecard> ranked = ranked_by_group(parameters, rows, poll);
+    RankedScorecard all{parameters.empty(), {}};
+    for (const RankedScorecard& group : ranked) all.card.merge(group.card);
+    if (all.card.count() + all.card.omitted() != events.size()) {
+        all = ranked_with_key(parameters, rows, poll);
+    } else if (!all.card.weight().is_zero()) {
+        all.ranks = rank_metrics(binary_or_top_label(events), poll);
+    }
+    all.card.require_weight();
+    ranked.push_back(std::move(all));
+    std::vector<std::optional<ScorecardOfRows>> results(ranked.size());
+    (void)for_each_chunk(ranked.size(), 1, workers_for(ranked.size(), 1), poll,
+                         [&](std::size_t, std::size_t i, std::size_t) {
+                             results[i] = std::move(ranked[i]).result(confidence_level, nullptr);
+                             return true;
+                         });
+    std::vector<ScorecardOfRows> found;
+    for (auto& result : results) found.push_back(std::move(*result));
+    return found;
 }
 
 }  // namespace calibrant

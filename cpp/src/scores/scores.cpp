@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "calibrant/rows/check.hpp"
 #include "kernels/kernels.hpp"
@@ -140,6 +141,17 @@ ScoreSums::ScoreSums(ScoreSet scores, double q_lim) : scores_(scores), q_lim_(q_
         throw InvalidInput("q_lim must satisfy 0 <= q_lim < 0.5, got " + number_text(q_lim));
     }
 }
+
+ScoreSums::ScoreSums(const ScoreSums& parameters, std::size_t columns, const RowCounts& rows,
+                     std::vector<ExactSum> class_weight, std::array<ExactSum, n_scores> sums)
+    : scores_(parameters.scores_),
+      q_lim_(parameters.q_lim_),
+      columns_(columns),
+      n_(rows.n),
+      omitted_(rows.omitted),
+      zeros_(rows.zeros),
+      class_weight_(std::move(class_weight)),
+      sums_(std::move(sums)) {}
 
 void ScoreSums::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     if (events.size() == 0) return;

@@ -72,10 +72,7 @@ class ReliabilityBins(Result):
 
     @classmethod
     def _of(cls, state: _core.Reliability) -> ReliabilityBins:
-        return cls(
-            np.array(state.edges), state.counts().astype(np.int64), state.weights(), state.hits(),
-            state.mean_scores(), state.frequencies(), state.n, state.n_omitted,
-        )  # fmt: skip
+        return cls(*state.bins())
 
     def to_dict(self) -> dict[str, object]:
         """Return the fields by name, ready for JSON; means of empty bins are None."""

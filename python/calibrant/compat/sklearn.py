@@ -299,5 +299,5 @@ def calibration_curve(
         edges = quantiles if strategy == "uniform" else percentiles(proba, quantiles)
         table = right_closed(edges[1:-1])
         table.update(hits, proba, None, False, _core.BINARY)
-    used = table.counts() > 0
-    return table.frequencies()[used], table.mean_scores()[used]
+    _, counts, _, _, mean_scores, frequencies, *_ = table.bins()
+    return frequencies[counts > 0], mean_scores[counts > 0]

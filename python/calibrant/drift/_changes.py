@@ -10,7 +10,7 @@ import numpy as np
 
 from calibrant import _core, streaming
 from calibrant._result import Result, for_json
-from calibrant.scorecards import WIDENED, Estimate, normal_quantile
+from calibrant.scorecards import WIDENED, Estimate
 
 __all__ = ["Change", "Side", "changes_of", "side_of"]
 
@@ -176,7 +176,11 @@ def _change(name: str, a: Side, b: Side, expected: float = 0.0, reach: float = 0
     if "certified" in (first.method, second.method):
         reason = first.reason or second.reason or "an interval of the change needs a Scorecard"
         return Change(name, first, second, _difference(first, second), reason=reason)
-    return _between(name, first, second, normal_quantile(a.level), expected, reach)
+    return _between(name, first, second, _quantile(a.level), expected, reach)
+
+
+def _quantile(level: float) -> float:
+    return _core.normal_quantile(0.5 * (1.0 - level))
 
 
 def _nothing(reason: str) -> Estimate:
@@ -251,7 +255,7 @@ def _of_errors(a: Any, b: Any, a_bins: Any, b_bins: Any, level: float) -> Change
         mean += float((share * np.sqrt(2.0 / math.pi * noise)).sum())
         variance += float((share**2 * noise).sum()) * (1.0 - 2.0 / math.pi)
     deviation = math.sqrt(variance)
-    reach = mean + deviation * normal_quantile(2.0 * level - 1.0) if level > 0.5 else mean
+    reach = mean + deviation * _quantile(2.0 * level - 1.0) if level > 0.5 else mean
     return Change("ece", a, b, change, low - reach, high + reach)
 
 

@@ -95,7 +95,7 @@ class Evidence(Composite):
         Of pairs; without rows where the probabilities are of one class.
     intervals : streaming.Intervals or None
     groups : dict of streaming.Scorecard
-        By key, where there are groups; they keep no tables, and so have no KS, Kuiper and AUC.
+        By key, where there are groups; those of ``streaming.Grouped(streaming.Scorecard)``.
     coverage_hsic : streaming.CoverageHSIC or None
         Where there are intervals, unless it had to be left out.
     sets : streaming.PredictionSets or None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from calibrant import scorecards, streaming
+from calibrant import _core, streaming
 from calibrant._input.groups import group_codes
 from calibrant._input.labels import POSITIVE_COLUMN, scored_columns
 from calibrant._input.validation import NanPolicy, check_nan_policy
@@ -81,11 +81,13 @@ def _add_scores(
     if groups is None:
         return
     codes, keys = groups
-    of_group = scorecards.core_card(state.n_bins, state.q_lim, with_table=False)
-    parts = of_group.by_group(y_true, batch.y_proba, weight, omit, codes, len(keys))
-    for key, part in zip(keys, parts[:-1], strict=True):
+    empty = streaming.Scorecard(n_bins=state.n_bins, q_lim=state.q_lim)
+    parts = _core.GroupedAccumulators(empty).begin(list(range(len(keys))), "int")
+    parts.update(y_true, batch.y_proba, weight, omit, codes, 0)
+    for number, key in enumerate(keys):
+        part = streaming.Scorecard._from_state(parts.merged([number]))
         if part.n or part.n_omitted:
-            evidence._add_group(_plain_key(key), streaming.Scorecard._from_state(part))
+            evidence._add_group(_plain_key(key), part)
 
 
 def _plain_key(key: Any) -> Any:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, ClassVar
 
+from calibrant import _core
 from calibrant._input.validation import check_level
 from calibrant.plotting._display import PredictionDisplay
 from calibrant.plotting._style import Palette
 from calibrant.roc import RocCurve, roc_curve
-from calibrant.scorecards import normal_quantile
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ class RocDisplay(PredictionDisplay[RocCurve]):
         curve = self.result
         of = "" if name is None else f"{name}: "
         error = curve.auc_standard_error
-        reach = normal_quantile(check_level(level)) * error
+        reach = _core.normal_quantile(0.5 * (1.0 - check_level(level))) * error
         spread = "" if math.isnan(error) else f" \N{PLUS-MINUS SIGN} {reach:.2g}"
         self.chance_level_ = ax.plot(
             [0, 1], [0, 1], color=palette.neutral, linewidth=0.8, linestyle=(0, (1, 2))

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from calibrant import _core
@@ -34,9 +31,6 @@ WIDENED = "DeLong, certified"
 
 def __dir__() -> list[str]:
     return __all__
-
-
-NOROWS = "no row of this group has weight"
 
 
 @dataclass(frozen=True)
@@ -75,13 +69,6 @@ class Estimate:
     high: float | None
     method: str
     reason: str = ""
-
-    @classmethod
-    def _of(cls, numbers: tuple[float, float, float, str], method: str) -> Estimate:
-        value, low, high, reason = numbers
-        if math.isnan(low):
-            method = "none"
-        return cls(_or_none(value), _or_none(low), _or_none(high), method, reason)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields by name, ready for JSON; an infinite value is the text "inf"."""
@@ -125,10 +112,6 @@ def _fields(estimate: Estimate) -> tuple[Any, ...]:
 
 def _is_number(other: object) -> bool:
     return isinstance(other, (numbers.Real, Estimate))
-
-
-def _or_none(x: float) -> float | None:
-    return None if math.isnan(x) else x
 
 
 @dataclass(frozen=True, repr=False)
@@ -212,41 +195,15 @@ class Scorecard(Result):
     confidence_level: float = 0.95
 
     @classmethod
-    def _of(
-        cls,
-        state: _core.Scorecard,
-        confidence_level: float,
-        ordered: dict[str, Any],
-        note: str = "",
-    ) -> Scorecard:
-        quantile = normal_quantile(confidence_level)
-        named = {
-            "n": state.n,
-            "n_omitted": state.n_omitted,
-            "n_columns": state.columns,
-            "n_bins": state.n_bins,
-            "q_lim": state.q_lim,
-            "confidence_level": confidence_level,
-            "note": note,
-        }
-        if not state.has_weight:
-            nothing = Estimate(None, None, None, "none", NOROWS)
-            return cls(**dict.fromkeys(ROWS, nothing), **named)  # type: ignore[arg-type]
-        found = {**state.estimates(confidence_level, quantile), **ordered}
-        methods = {name: method for name, (_, method, _) in ROWS.items()}
-        if not found.get("auc_is_exact", True):
-            methods["auc"] = WIDENED
-        estimates = {
-            name: Estimate._of(found[name], method)
-            for name, method in methods.items()
-            if name in found
-        }
-        estimates["spiegelhalter_pvalue"] = _pvalue(estimates["spiegelhalter_z"])
-        bins = ReliabilityBins._of(state.reliability())
-        frequencies = tuple(
-            Estimate._of(numbers, "Wilson") for numbers in state.class_frequencies(quantile)
-        )
-        return cls(**estimates, class_frequencies=frequencies, bins=bins, **named)  # type: ignore[arg-type]
+    def _of(cls, found: _core._ScorecardResult, **parameters: Any) -> Scorecard:
+        rows, frequencies, bins, n, n_omitted, n_columns = found
+        estimates: dict[str, Any] = {name: Estimate(*numbers) for name, numbers in rows.items()}
+        return cls(
+            **estimates,
+            class_frequencies=tuple(Estimate(*numbers) for numbers in frequencies),
+            bins=None if bins is None else ReliabilityBins(*bins),
+            n=n, n_omitted=n_omitted, n_columns=n_columns, **parameters,
+        )  # fmt: skip
 
     def __iter__(self) -> Iterator[tuple[str, Estimate]]:
         return ((name, getattr(self, name)) for name in ROWS)
@@ -291,23 +248,11 @@ class Scorecard(Result):
         return as_html(self)
 
 
-def normal_quantile(confidence_level: float) -> float:
-    """Return how many standard errors an interval reaches to either side."""
-    return -NormalDist().inv_cdf(0.5 * (1.0 - confidence_level))
-
-
-def _pvalue(z: Estimate) -> Estimate:
-    """Two-sided, of a standard normal statistic."""
-    if z.value is None:
-        return z
-    return Estimate(float(_core.normal_two_sided([z.value])[0]), None, None, "none")
-
-
-def core_card(n_bins: Any, q_lim: Any, *, with_table: bool) -> _core.Scorecard:
-    """Make an empty accumulator of the core; with a table, for what needs order in a stream."""
+def card_parameters(n_bins: Any, q_lim: Any) -> dict[str, Any]:
+    """Return the parameters of a scorecard as the core takes them."""
     if not isinstance(q_lim, numbers.Real):
         raise TypeError(f"q_lim must be a real number, got {q_lim!r}")
-    return _core.Scorecard(checked_number(n_bins), float(q_lim), with_table)
+    return {"n_bins": checked_number(n_bins), "q_lim": float(q_lim)}
 
 
 def scorecard(
@@ -390,35 +335,18 @@ def scorecard(
     >>> card.hit_rate
     Estimate(value=1.0, low=0.39577..., high=1.0, method='Wilson', reason='')
     """
-    level = check_level(confidence_level)
+    parameters = card_parameters(n_bins, q_lim)
+    parameters["confidence_level"] = check_level(confidence_level)
     omit = check_nan_policy(nan_policy)
     codes, scored = event_rows(
         y_true, y_proba, labels=labels, pos_label=pos_label, multi_class=multi_class
     )
     note = "" if scored is y_proba else POSITIVE_COLUMN
-    state = core_card(n_bins, q_lim, with_table=False)
     rows = (codes, scored, sample_weight, omit)
     if groups is None:
-        state.update(*rows)
-        state.require_weight()
-        ordered = _core.rank_metrics(*rows, normal_quantile(level))
-        return Scorecard._of(state, level, ordered, note)
+        return Scorecard._of(_core.scorecard(*rows, **parameters), **parameters, note=note)
     of_row, keys = group_codes(groups, omit=omit)
-    states = state.by_group(*rows, of_row, len(keys))
-    for part in states:
-        state.merge(part)
-    state.require_weight()
-    quantile = normal_quantile(level)
-    of_groups = _core.rank_metrics_by_group(*rows, of_row, len(keys), quantile)
-    if of_row.size and of_row.min() < 0:  # rows without a key do not count
-        with_key = np.minimum(of_row, 0)
-        (total,) = _core.rank_metrics_by_group(*rows, with_key, 1, quantile)
-    else:
-        total = _core.rank_metrics(*rows, quantile)
-    card = Scorecard._of(state, level, total, note)
-    card.groups.update(
-        (key, Scorecard._of(part, level, numbers))
-        for key, part, numbers in zip(keys, states[:-1], of_groups, strict=True)
-        if part.n or part.n_omitted
-    )
-    return card
+    *of_groups, total = _core.scorecards_by_group(*rows, of_row, len(keys), **parameters)
+    cards = (Scorecard._of(found, **parameters) for found in of_groups)
+    by_key = {key: card for key, card in zip(keys, cards, strict=True) if card.n or card.n_omitted}
+    return Scorecard._of(total, **parameters, note=note, groups=by_key)

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from calibrant import _core, scorecards
 from calibrant._accumulator.events import EventAccumulator
 from calibrant._input.validation import check_level
 from calibrant._runtime.public_module import public_in
 from calibrant.score_table._stream import ScoreTable
-from calibrant.scorecards._table import ORDERED
 
 __all__ = ["Scorecard"]
-
-_NO_TABLE = "a group in a stream keeps no table of scores"
 
 
 @public_in("calibrant.streaming")
@@ -46,7 +41,7 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
     _State = _core.Scorecard
 
     def __init__(self, *, n_bins: int = 15, q_lim: float = 0.0) -> None:
-        self._state = scorecards.core_card(n_bins, q_lim, with_table=True)
+        self._state = _core.Scorecard(**scorecards.card_parameters(n_bins, q_lim))
 
     def result(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return the scorecard of the rows so far.
@@ -62,24 +57,18 @@ class Scorecard(EventAccumulator[_core.Scorecard]):
     def _card(self, confidence_level: float = 0.95) -> scorecards.Scorecard:
         """Return `result`; of no rows a scorecard in which all is undefined."""
         level = check_level(confidence_level)
-        state = self._now()
-        if not (state.has_table and state.has_weight):
-            ordered = dict.fromkeys(ORDERED, (math.nan, math.nan, math.nan, _NO_TABLE))
-        else:
-            ordered = state.rank_metrics(scorecards.normal_quantile(level))
-        return scorecards.Scorecard._of(state, level, ordered)
+        return scorecards.Scorecard._of(
+            self._state.result(level), **self._parameters(), confidence_level=level
+        )
 
     @property
     def table(self) -> ScoreTable:
         """A copy of the table of the same rows: for bins, the assessment, and `refine`.
 
-        ValueError if it keeps none, as those of groups.
+        ValueError if it keeps none, as those of groups of saved evidence before version 0.2.
         """
         if not self._state.has_table:
-            raise ValueError(
-                "this Scorecard keeps no table of scores, as those of groups do not; "
-                "update a streaming.ScoreTable with the rows of the group"
-            )
+            raise ValueError("this Scorecard keeps no table of scores")
         return ScoreTable._from_state(self._state.table())
 
     def _parameters(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from calibrant.scorecards import Estimate, Scorecard
 
 __all__ = [
-    "NELSON", "ORDERED", "ROWS", "as_html", "as_text", "column_head", "hint", "label",
+    "NELSON", "ROWS", "as_html", "as_text", "column_head", "hint", "label",
     "number_text",
 ]  # fmt: skip
 
@@ -21,32 +21,30 @@ NELSON = "geometric mean (Nelson's accuracy)"
 #: Of a number with such an interval.
 APPROXIMATE = "approximate, from a table of scores; the exact value surely lies in the interval"
 
-#: Per field: what it is called in the table, the method of its interval, how to read it.
+#: Per field: what it is called in the table, and how to read it.
 ROWS = {
-    "base_rate": ("base rate", "Wilson", "frequency of class 1"),
-    "hit_rate": ("hit rate", "Wilson", "right at p >= 1/2; 1 is perfect"),
-    "decisiveness": ("decisiveness", "CLT", "mean of q, the probability of what happened"),
-    "accuracy": ("geometric mean", "delta", "of q (Nelson's accuracy); 1 is perfect"),
-    "robustness": ("robustness", "delta", "-2/3 mean of q; 1 is perfect"),
-    "brier": ("Brier score", "CLT", "0 is perfect"),
-    "reliability": ("  reliability", "bootstrap", "0 is calibrated"),
-    "resolution": ("  resolution", "bootstrap", "higher is better"),
-    "uncertainty": ("  uncertainty", "Wilson", "of the outcomes alone"),
-    "brier_skill": ("Brier skill", "delta", "1 is perfect, 0 a constant"),
-    "log": ("log score", "CLT", "0 is perfect"),
-    "spherical": ("spherical score", "CLT", "1 is perfect"),
-    "ece": ("ECE", "bootstrap", "0 is calibrated"),
-    "mce": ("maximum error", "Clopper-Pearson", "largest gap of a bin"),
-    "spiegelhalter_z": ("Spiegelhalter z", "none", "0 is calibrated"),
-    "spiegelhalter_pvalue": ("  p-value", "none", "small: not calibrated"),
-    "ks": ("KS", "certified", "0 is calibrated"),
-    "ks_pvalue": ("  p-value", "certified", "small: not calibrated"),
-    "kuiper": ("Kuiper", "certified", "0 is calibrated"),
-    "kuiper_pvalue": ("  p-value", "certified", "small: not calibrated"),
-    "auc": ("AUC", "DeLong", "1 ranks perfectly, 1/2 not at all"),
+    "base_rate": ("base rate", "frequency of class 1"),
+    "hit_rate": ("hit rate", "right at p >= 1/2; 1 is perfect"),
+    "decisiveness": ("decisiveness", "mean of q, the probability of what happened"),
+    "accuracy": ("geometric mean", "of q (Nelson's accuracy); 1 is perfect"),
+    "robustness": ("robustness", "-2/3 mean of q; 1 is perfect"),
+    "brier": ("Brier score", "0 is perfect"),
+    "reliability": ("  reliability", "0 is calibrated"),
+    "resolution": ("  resolution", "higher is better"),
+    "uncertainty": ("  uncertainty", "of the outcomes alone"),
+    "brier_skill": ("Brier skill", "1 is perfect, 0 a constant"),
+    "log": ("log score", "0 is perfect"),
+    "spherical": ("spherical score", "1 is perfect"),
+    "ece": ("ECE", "0 is calibrated"),
+    "mce": ("maximum error", "largest gap of a bin"),
+    "spiegelhalter_z": ("Spiegelhalter z", "0 is calibrated"),
+    "spiegelhalter_pvalue": ("  p-value", "small: not calibrated"),
+    "ks": ("KS", "0 is calibrated"),
+    "ks_pvalue": ("  p-value", "small: not calibrated"),
+    "kuiper": ("Kuiper", "0 is calibrated"),
+    "kuiper_pvalue": ("  p-value", "small: not calibrated"),
+    "auc": ("AUC", "1 ranks perfectly, 1/2 not at all"),
 }
-#: Those that need the order of scores: exact from rows in memory, within bounds from a stream.
-ORDERED = ("ks", "ks_pvalue", "kuiper", "kuiper_pvalue", "auc")
 _OF_CLASSES = {
     "base_rate": "frequency of the largest class",
     "hit_rate": "right by the top label; 1 is perfect",
@@ -129,7 +127,7 @@ def label(card: Scorecard, name: str) -> str:
 
 def hint(card: Scorecard, name: str) -> str:
     """Return how to read a number of this card."""
-    usual = ROWS[name][2]
+    usual = ROWS[name][1]
     return _OF_CLASSES.get(name, usual) if card.n_columns > 1 else usual
 
 

@@ -73,7 +73,6 @@ public:
 private:
     friend class ReliabilityWorker;
     friend struct CellLayout<Reliability>;
-    friend class Scorecard;  // which sums the same scores
 
     [[nodiscard]] ExactSum total_weight() const;
 

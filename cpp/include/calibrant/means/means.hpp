@@ -41,6 +41,9 @@ public:
     // Throws std::invalid_argument unless 0 <= q_lim < 1/2 and every power is infinite or
     // at most largest_power in magnitude.
     RiskProfile(std::vector<double> powers, double q_lim);
+    // Of sums that were made elsewhere, one for each finite power; none is infinite.
+    RiskProfile(const RiskProfile& parameters, const RowCounts& rows, ExactSum weight,
+                std::vector<ExactSum> sums);
     [[nodiscard]] RiskProfile empty() const { return {powers_, q_lim_}; }
 
     // Adds the rows, on several threads where they are many. If a row is bad or the poll
@@ -55,6 +58,9 @@ public:
     [[nodiscard]] double q_lim() const { return q_lim_; }
     [[nodiscard]] double weight_sum() const { return weight_.to_double(); }
     [[nodiscard]] const ExactSum& weight() const { return weight_; }
+    [[nodiscard]] std::uint64_t zeros() const { return zeros_; }  // of positive weight with q = 0
+    // The sum of w q^m, of w log q where m = 0, over the rows with q > 0.
+    [[nodiscard]] const ExactSum& sum(std::size_t index) const { return sums_[index]; }
 
     // Of the index-th power. All throw std::invalid_argument where no row has weight.
     [[nodiscard]] double mean(std::size_t index) const;
@@ -75,7 +81,6 @@ private:
     friend struct CellLayout<RiskProfile>;
     friend class RiskSums;
     friend class RiskAdder;
-    friend class Scorecard;  // which sums the same terms
 
     void track_extremes(const double* q, std::size_t n);
 

@@ -39,6 +39,10 @@ double normal_log_sf(double z);
 double normal_two_sided(double z);
 double normal_log_two_sided(double z);
 
+// Where normal_sf is `tail`, 0 < tail < 1: how many standard errors an interval reaches to either
+// side. By rational functions, good to 1e-16 relative to 1 + |z| (Wichura 1988, AS 241).
+double normal_quantile(double tail);
+
 double chi_square_sf(double x, std::uint64_t k);
 double chi_square_log_sf(double x, std::uint64_t k);
 

@@ -33,4 +33,9 @@ struct Events {
     }
 };
 
+// How many rows there were. zeros: of positive weight with q = 0, where they are counted.
+struct RowCounts {
+    std::uint64_t n = 0, omitted = 0, zeros = 0;
+};
+
 }  // namespace calibrant

@@ -17,6 +17,7 @@
 // bits of k repetitions, and a score is rounded once.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -61,6 +62,9 @@ public:
 
     // Throws std::invalid_argument unless 0 <= q_lim < 1/2.
     ScoreSums(ScoreSet scores, double q_lim);
+    // Of sums that were made elsewhere. The weights are those of all classes.
+    ScoreSums(const ScoreSums& parameters, std::size_t columns, const RowCounts& rows,
+              std::vector<ExactSum> class_weight, std::array<ExactSum, n_scores> sums);
     [[nodiscard]] ScoreSums empty() const { return {scores_, q_lim_}; }
 
     // Adds the rows, on several threads where they are many; events have labels. If a row is
@@ -77,6 +81,11 @@ public:
     [[nodiscard]] double q_lim() const { return q_lim_; }
     // 1 for y_proba of shape (n,), k for shape (n, k), 0 before the first row.
     [[nodiscard]] std::size_t columns() const { return columns_; }
+    [[nodiscard]] const std::vector<ExactSum>& class_weight() const { return class_weight_; }
+    // The sum of w times the term, of log q without the minus.
+    [[nodiscard]] const ExactSum& sum(Score score) const {
+        return sums_[static_cast<std::size_t>(score)];
+    }
 
     // All throw std::invalid_argument where no row has weight; mean also if the score is not
     // kept.
@@ -95,7 +104,6 @@ public:
 private:
     friend struct CellLayout<ScoreSums>;
     friend class ScoreWorker;
-    friend class Scorecard;
 
     [[nodiscard]] ExactSum weight() const;  // of all rows; throws if it is 0
     [[nodiscard]] DoubleDouble mean_of(Score score) const;
@@ -108,7 +116,7 @@ private:
     std::uint64_t omitted_ = 0;  // rows dropped because a value was missing
     std::uint64_t zeros_ = 0;    // rows of positive weight with q = 0; only with the log score
     std::vector<ExactSum> class_weight_;  // by class; empty before the first row
-    ExactSum sums_[n_scores];             // of w times the term; of log q without the minus
+    std::array<ExactSum, n_scores> sums_;
 };
 
 }  // namespace calibrant
