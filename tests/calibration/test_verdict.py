@@ -204,9 +204,27 @@ def test_one_row_with_a_probability_of_0_changes_no_direction():
     alone = verdict(np.append(y[:-1], 1), np.append(truth[:-1], 0.0))
     assert alone.kind == "miscalibrated"
     assert alone.size == "a probability of 0 was given to something that happened"
+    assert alone.pvalue == found.pvalue == 0.0
     assert calibration_verdict(
         table_of(np.append(y[:-1], 1), np.append(truth[:-1], 0.0)), q_lim=0.01
     ).kind == "calibrated"  # fmt: skip
+
+
+def test_the_p_value_beside_a_probability_of_0_is_that_of_what_happened():
+    """Spiegelhalter's and the KS test do not reject: the verdict does not rest on them."""
+    p = np.append(np.full(400, 0.5), 0.0)
+    y = np.append(np.arange(400) % 2, 1)
+    certain = "impossible if the probabilities are right: p = 0; "
+    together = "Spiegelhalter's and the KS test together: p = 1.00"
+    assert verdict(y, p).tests == certain + together
+    page = calibrant.report(y, p).verdict
+    assert page.headline == (
+        "These probabilities are not calibrated: "
+        "a probability of 0 was given to something that happened."
+    )
+    assert page.sentence.startswith(f"I{certain[1:]}{together}. ")
+    assert calibrant.assess(y, p).pvalue == 0.0
+    assert verdict(y[:-1], p[:-1]).tests == together
 
 
 def test_certain_and_right():

@@ -75,7 +75,7 @@ class CalibrationVerdict:
     advice : str
         What to do next.
     pvalue : float
-        Of both tests together.
+        Of both tests together; 0 if something happened that was given a probability of 0.
     """
 
     kind: str
@@ -188,16 +188,20 @@ def _against(
         size = f"events given {promised} happened {happened} of the time"
     else:
         size = f"top labels given {promised} were right {happened} of the time"
+    pvalue = found.pvalue
     if impossible:
         zero = "a probability of 0 was given to something that happened"
         size = f"{size}, and {zero}" if rejected else zero
+        # The tests sum over all rows, in which one such row may be lost.
+        pvalue = 0.0
+        tests = f"impossible if the probabilities are right: p = 0; {tests}"
     advice = (
         "Recalibrate on rows that were not used for training, for example with scikit-learn's "
         "CalibratedClassifierCV, and judge the result on other rows."
     )
     if impossible and not rejected:
         advice = "Do not give probabilities of 0 or 1: clip them, or smooth what they come from."
-    return CalibrationVerdict(kind, words, size, tests, advice, found.pvalue)
+    return CalibrationVerdict(kind, words, size, tests, advice, pvalue)
 
 
 def _percentages(*shares: float) -> tuple[str, ...]:
