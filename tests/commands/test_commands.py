@@ -934,6 +934,24 @@ def test_a_forecast_beside_intervals_is_no_probability():
     assert (evidence.scorecard.n, evidence.intervals.n) == (0, 60)
 
 
+@pytest.mark.parametrize("y", [[1.5, 2.5, 0.5], [1, 0, 1]])
+@pytest.mark.parametrize("name", ["pred", "score"])
+def test_a_guessed_probability_that_is_none_is_an_error_that_says_what_to_do(y, name):
+    table = pa.table(
+        {"y": y, name: [1.2, 2.2, 0.7], "from": [0.0, 0.0, 0.0], "to": [1.0, 2.0, 3.0]}
+    )
+    pq.write_table(table, "t.parquet")
+    said = last_line(run("score", "t.parquet"))
+    assert f"if '{name}' holds no probabilities, say so with prob=() (--no-prob), and name" in said
+    given = last_line(run("score", "t.parquet", "--prob", name))
+    assert "must" in given
+    assert "--no-prob" not in given
+    bounds = ("--low", "from", "--high", "to", "--interval-level", "0.9")
+    done = run("score", "t.parquet", "--no-prob", *bounds)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("Prediction intervals of 3 rows")
+
+
 # --- roles
 
 

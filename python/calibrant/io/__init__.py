@@ -20,7 +20,7 @@ from calibrant.io._draw_roles import DrawRoles
 from calibrant.io._interval_roles import IntervalRoles
 from calibrant.io._parts import Columns, Source
 from calibrant.io._passes import Mergeable, reduce_parts
-from calibrant.io._roles import Roles, check_names, find_roles
+from calibrant.io._roles import Roles, check_names, find_roles, is_forecast
 from calibrant.io._sets import check_sets
 from calibrant.io._sources import FORMATS, open_source
 from calibrant.io._timestamps import check_timestamps
@@ -179,9 +179,17 @@ class Scan:
         text = _ROW.sub(lambda match: f"row {first_row + int(match[1])}{match[2]}", text)
         text = text.replace('nan_policy="omit"', 'missing="skip" (--missing skip)')
         text = text.replace('crossed="swap"', 'crossed="swap" (--crossed swap)')
-        if self.classes is None and (other := _OTHER_CODES.search(text)):
+        other = _OTHER_CODES.search(text) if self.classes is None else None
+        if other is not None:
             one = "1" if other[1].startswith("-") else other[1]
             text += f"; if {one} is the label of class 1, say so with positive (--positive {one})"
+        is_other = other is not None or f"column {prob!r} must lie in [0, 1]" in text
+        guessed = roles.found.get("prob", "").startswith("guessed")
+        if is_other and guessed and is_forecast(roles.prob):
+            text += (
+                f"; if {prob!r} holds no probabilities, say so with prob=() (--no-prob), and name "
+                "the bounds of intervals with low and high (--low, --high)"
+            )
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"{file}: {text}")
 

@@ -12,7 +12,7 @@ from calibrant.io._draw_roles import DrawRoles, given_draws
 from calibrant.io._interval_roles import IntervalRoles, given_intervals, guess_intervals
 from calibrant.io._parts import Kind, Source
 
-__all__ = ["Roles", "check_names", "find_roles", "known_column"]
+__all__ = ["Roles", "check_names", "find_roles", "is_forecast", "known_column"]
 
 _LABELS = (
     "y_true", "label", "labels", "y", "target", "outcome", "truth", "actual", "observed", "event",
@@ -233,6 +233,11 @@ def known_column(source: Source, name: str) -> str:
     near = difflib.get_close_matches(name, source.kinds, n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise ValueError(f"{source.name}: no column {name!r}{hint} {_listing(source)}")
+
+
+def is_forecast(names: Collection[str]) -> bool:
+    """Return whether this is one column that may hold forecasts of a number."""
+    return len(names) == 1 and next(iter(names)).lower() in _FORECASTS
 
 
 def _listing(source: Source) -> str:
