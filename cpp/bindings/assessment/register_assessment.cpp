@@ -52,7 +52,7 @@ py::array_t<double> contributions(const Assessment& self, const RiskProfile& who
     });
 }
 
-py::tuple as_tuple(Source source) {
+py::tuple source_as_tuple(Source source) {
     return py::make_tuple(std::move(source.profile), py::array_t<double>(py::cast(source.by_bin)));
 }
 
@@ -102,7 +102,7 @@ void register_assessment(py::module_& m) {
               std::optional<Source> source;
               without_gil(inputs.n_values(),
                           [&] { source = sorted_frequency_estimate(rows, bins, total, kind); });
-              return as_tuple(std::move(*source));
+              return source_as_tuple(std::move(*source));
           }),
           "y_true"_a, "y_proba"_a, "sample_weight"_a, "omit_missing"_a, "of_class"_a, "table"_a,
           "whole"_a, "kind"_a);
@@ -183,7 +183,7 @@ void register_assessment(py::module_& m) {
         .def(
             "frequency_estimate_of_bins",
             [](const Assessment& self, const RiskProfile& whole) {
-                return as_tuple(
+                return source_as_tuple(
                     with_ieee_environment([&] { return frequency_estimate_of_bins(self, whole); }));
             },
             "whole"_a)
@@ -191,7 +191,7 @@ void register_assessment(py::module_& m) {
             "bayes_frequency_estimate",
             [](const Assessment& self, const RiskProfile& whole, std::size_t classes,
                double strength) {
-                return as_tuple(with_ieee_environment(
+                return source_as_tuple(with_ieee_environment(
                     [&] { return bayes_frequency_estimate(self, whole, classes, strength); }));
             },
             "whole"_a, "classes"_a, "strength"_a);

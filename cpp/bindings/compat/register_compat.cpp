@@ -19,7 +19,7 @@ using Words = py::array_t<std::uint64_t, py::array::c_style>;
 
 std::size_t size_of(const py::array& array) { return static_cast<std::size_t>(array.size()); }
 
-void require_same_length(const py::array& a, const py::array& b) {
+void check_same_length(const py::array& a, const py::array& b) {
     if (a.ndim() != 1 || b.ndim() != 1 || a.size() != b.size() || a.size() == 0) {
         throw InvalidInput("arrays must be vectors of one length, and not empty");
     }
@@ -59,7 +59,7 @@ void register_compat(py::module_& m) {
     m.def(
         "walk_range",
         [](const Labels& labels, const Doubles& scores) {
-            require_same_length(labels, scores);
+            check_same_length(labels, scores);
             const WalkRange range = without_gil(size_of(scores), [&] {
                 return walk_range(labels.data(), scores.data(), size_of(scores), poll_signals);
             });
@@ -69,7 +69,7 @@ void register_compat(py::module_& m) {
     m.def(
         "sort_labelled",
         [](const Labels& labels, const Doubles& scores) {
-            require_same_length(labels, scores);
+            check_same_length(labels, scores);
             Labels sorted_labels(labels.size());
             Doubles sorted_scores(scores.size());
             std::uint8_t* const to_labels = sorted_labels.mutable_data();
@@ -84,7 +84,7 @@ void register_compat(py::module_& m) {
     m.def(
         "sort_pairs",
         [](const Doubles& keys, const Words& values) {
-            require_same_length(keys, values);
+            check_same_length(keys, values);
             Doubles sorted_keys(keys.size());
             Words sorted_values(values.size());
             double* const to_keys = sorted_keys.mutable_data();
@@ -99,7 +99,7 @@ void register_compat(py::module_& m) {
     m.def(
         "cumulative_walk",
         [](const Labels& labels, const Doubles& scores) {
-            require_same_length(labels, scores);
+            check_same_length(labels, scores);
             Doubles walk(scores.size());
             double* const to = walk.mutable_data();
             without_gil(size_of(scores), [&] {
@@ -111,7 +111,7 @@ void register_compat(py::module_& m) {
     m.def(
         "mean_accuracy",
         [](const Labels& labels) {
-            require_same_length(labels, labels);
+            check_same_length(labels, labels);
             return without_gil(size_of(labels), [&] {
                 return mean_accuracy(labels.data(), size_of(labels), poll_signals);
             });
@@ -120,7 +120,7 @@ void register_compat(py::module_& m) {
     m.def(
         "curve_up_to",
         [](const Labels& labels, const Doubles& scores, double most_false) {
-            require_same_length(labels, scores);
+            check_same_length(labels, scores);
             const CurveEnd end = without_gil(size_of(scores), [&] {
                 return curve_up_to(labels.data(), scores.data(), size_of(scores), most_false,
                                    poll_signals);
@@ -163,8 +163,8 @@ void register_compat(py::module_& m) {
         "interval_totals",
         [](const py::array_t<double>& y, const py::array_t<double>& lower,
            const py::array_t<double>& upper) {
-            require_same_length(y, lower);
-            require_same_length(y, upper);
+            check_same_length(y, lower);
+            check_same_length(y, upper);
             const Strided values = strided(y), low = strided(lower), high = strided(upper);
             const IntervalTotals total = without_gil(size_of(y), [&] {
                 return interval_totals(values, low, high, size_of(y), poll_signals);
@@ -177,8 +177,8 @@ void register_compat(py::module_& m) {
         "interval_hits",
         [](const py::array_t<double>& y, const py::array_t<double>& lower,
            const py::array_t<double>& upper) {
-            require_same_length(y, lower);
-            require_same_length(y, upper);
+            check_same_length(y, lower);
+            check_same_length(y, upper);
             const Strided values = strided(y), low = strided(lower), high = strided(upper);
             const IntervalHits hits = without_gil(size_of(y), [&] {
                 return interval_hits(values, low, high, size_of(y), poll_signals);
@@ -189,7 +189,7 @@ void register_compat(py::module_& m) {
     m.def(
         "interval_widths",
         [](const py::array_t<double>& lower, const py::array_t<double>& upper) {
-            require_same_length(lower, upper);
+            check_same_length(lower, upper);
             const Strided low = strided(lower), high = strided(upper);
             return without_gil(size_of(lower), [&] {
                 return interval_widths(low, high, size_of(lower), poll_signals);
@@ -199,7 +199,7 @@ void register_compat(py::module_& m) {
     m.def(
         "score_variance",
         [](const py::array_t<double>& s) {
-            require_same_length(s, s);
+            check_same_length(s, s);
             const Strided values = strided(s);
             return without_gil(size_of(s),
                                [&] { return score_variance(values, size_of(s), poll_signals); });

@@ -41,9 +41,9 @@ py::list tests(const py::object& y_true, const py::object& y_proba, const py::ob
 }
 
 // Of group 0.
-py::tuple differences(const py::object& y_true, const py::object& y_proba,
-                      const py::object& sample_weight, bool omit_missing, std::int64_t scoring,
-                      const Groups& groups) {
+py::tuple subpopulation_curve(const py::object& y_true, const py::object& y_proba,
+                              const py::object& sample_weight, bool omit_missing,
+                              std::int64_t scoring, const Groups& groups) {
     const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
     const ScoredRows rows = scored(inputs, scoring);
     const GroupCodes codes = group_codes(groups, 1, rows.size(), "subset");
@@ -59,8 +59,8 @@ void register_subpopulation(py::module_& m) {
     using namespace py::literals;
     m.def("subpopulation_tests", &tests, "y_true"_a, "y_proba"_a, "sample_weight"_a,
           "omit_missing"_a, "scoring"_a, "groups"_a.noconvert(), "n_groups"_a, "name"_a);
-    m.def("subpopulation_differences", &differences, "y_true"_a, "y_proba"_a, "sample_weight"_a,
-          "omit_missing"_a, "scoring"_a, "groups"_a.noconvert());
+    m.def("subpopulation_differences", &subpopulation_curve, "y_true"_a, "y_proba"_a,
+          "sample_weight"_a, "omit_missing"_a, "scoring"_a, "groups"_a.noconvert());
 }
 
 }  // namespace calibrant::bindings

@@ -14,7 +14,7 @@
 namespace calibrant::bindings {
 namespace {
 
-HsicKernel kernel_from(const std::string& name) {
+HsicKernel hsic_kernel(const std::string& name) {
     if (name == "gaussian") return HsicKernel::gaussian;
     if (name == "laplace") return HsicKernel::laplace;
     throw InvalidInput("kernel must be 'gaussian' or 'laplace', got '" + name + "'");
@@ -89,7 +89,7 @@ void register_dependence(py::module_& m) {
         [](const py::object& x, const py::object& y, std::optional<double> x_bandwidth,
            std::optional<double> y_bandwidth, const std::string& kernel, int depth,
            std::uint64_t permutations, std::uint64_t seed) {
-            const HsicKernel kind = kernel_from(kernel);
+            const HsicKernel kind = hsic_kernel(kernel);
             const Input xs = as_column(x, "x", Shape::vector_or_matrix);
             const Input ys = as_column(y, "y", Shape::vector_or_matrix);
             require_same_length("x", xs.size(), "y", ys.size());

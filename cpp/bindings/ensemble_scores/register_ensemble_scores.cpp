@@ -33,7 +33,7 @@ public:
                                " needs at least " + std::to_string(least) + " draws, got " +
                                std::to_string(n));
         }
-        if (n > most_draws) throw InvalidInput("draws must be at most 2^26 a row");
+        if (n > most_draws_per_row) throw InvalidInput("draws must be at most 2^26 a row");
     }
 
     [[nodiscard]] const EnsembleRows& rows() const { return rows_; }

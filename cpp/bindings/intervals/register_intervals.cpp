@@ -16,16 +16,16 @@ namespace calibrant::bindings {
 namespace {
 
 // (lower, upper, is_pair), as _interval_bounds.py makes them.
-using Bounds = std::tuple<py::object, py::object, bool>;
+using BoundColumns = std::tuple<py::object, py::object, bool>;
 
-IntervalInputs inputs_of(const py::object& y_true, const Bounds& bounds,
+IntervalInputs inputs_of(const py::object& y_true, const BoundColumns& bounds,
                          const py::object& sample_weight, bool omit_missing, bool swap_crossed) {
     const auto& [lower, upper, is_pair] = bounds;
     return {y_true, lower, upper, is_pair, sample_weight, omit_missing, swap_crossed};
 }
 
-void update(Intervals& self, const py::object& y_true, const Bounds& bounds,
-            const py::object& sample_weight, bool omit_missing, bool swap_crossed) {
+void update_intervals(Intervals& self, const py::object& y_true, const BoundColumns& bounds,
+                      const py::object& sample_weight, bool omit_missing, bool swap_crossed) {
     const IntervalInputs inputs =
         inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
     const std::uint64_t rows_before = self.count() + self.omitted();
@@ -34,19 +34,22 @@ void update(Intervals& self, const py::object& y_true, const Bounds& bounds,
 }
 
 // One list of groups per level.
-std::vector<std::vector<Stratum>> by_width(const py::object& y_true, const Bounds& bounds,
-                                           const py::object& sample_weight, bool omit_missing,
-                                           bool swap_crossed, std::size_t n_groups) {
+std::vector<std::vector<Stratum>> strata_by_width(const py::object& y_true,
+                                                  const BoundColumns& bounds,
+                                                  const py::object& sample_weight,
+                                                  bool omit_missing, bool swap_crossed,
+                                                  std::size_t n_groups) {
     const IntervalInputs inputs =
         inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
     return without_gil(inputs.n_values(),
                        [&] { return coverage_by_width(inputs.rows(), n_groups, poll_signals); });
 }
 
-std::vector<std::vector<Stratum>> by_group(const py::object& y_true, const Bounds& bounds,
-                                           const py::object& sample_weight, bool omit_missing,
-                                           bool swap_crossed, const RowGroups& groups,
-                                           std::size_t n_groups) {
+std::vector<std::vector<Stratum>> strata_by_group(const py::object& y_true,
+                                                  const BoundColumns& bounds,
+                                                  const py::object& sample_weight,
+                                                  bool omit_missing, bool swap_crossed,
+                                                  const RowGroups& groups, std::size_t n_groups) {
     IntervalInputs inputs = inputs_of(y_true, bounds, sample_weight, omit_missing, swap_crossed);
     check_groups(groups, n_groups);
     inputs.set_groups(groups.data(), static_cast<std::size_t>(groups.size()));
@@ -84,8 +87,8 @@ void register_intervals(py::module_& m) {
     register_accumulator<Intervals>(m, "Intervals", "Sums of prediction intervals by level.")
         .def(py::init<std::vector<double>, std::vector<double>>(), "confidence_levels"_a,
              "width_edges"_a)
-        .def("update", &update, "y_true"_a, "bounds"_a, "sample_weight"_a, "omit_missing"_a,
-             "swap_crossed"_a)
+        .def("update", &update_intervals, "y_true"_a, "bounds"_a, "sample_weight"_a,
+             "omit_missing"_a, "swap_crossed"_a)
         .def_property_readonly("n_omitted", &Intervals::omitted)
         .def_property_readonly("confidence_levels", &Intervals::confidence_levels)
         .def_property_readonly("width_edges", &Intervals::width_edges)
@@ -163,9 +166,9 @@ void register_intervals(py::module_& m) {
             [](const Intervals& self, std::size_t level) { return level_of(self, level).by_width; },
             "level"_a);
 
-    m.def("coverage_by_width", &by_width, "y_true"_a, "bounds"_a, "sample_weight"_a,
+    m.def("coverage_by_width", &strata_by_width, "y_true"_a, "bounds"_a, "sample_weight"_a,
           "omit_missing"_a, "swap_crossed"_a, "n_groups"_a);
-    m.def("coverage_by_group", &by_group, "y_true"_a, "bounds"_a, "sample_weight"_a,
+    m.def("coverage_by_group", &strata_by_group, "y_true"_a, "bounds"_a, "sample_weight"_a,
           "omit_missing"_a, "swap_crossed"_a, "groups"_a.noconvert(), "n_groups"_a);
 }
 

@@ -89,8 +89,8 @@ py::array_t<double> uniforms(std::size_t n, std::size_t dims, const std::string&
     return result;
 }
 
-void update(Ranks& self, const py::object& draws, const py::object& truth,
-            std::optional<std::uint64_t> first_pair, bool omit_missing) {
+void update_with_draws(Ranks& self, const py::object& draws, const py::object& truth,
+                       std::optional<std::uint64_t> first_pair, bool omit_missing) {
     const DrawInputs inputs(draws, truth, py::none(), omit_missing);
     const std::uint64_t first = first_pair.value_or(self.count() + self.omitted());
     update_aside(self, inputs.n_values(),
@@ -116,7 +116,7 @@ void register_ranks(py::module_& m) {
 
     register_accumulator<Ranks>(m, "Ranks", "Counts of each rank, by dimension.")
         .def(py::init<std::size_t, std::size_t, std::uint64_t>(), "n_draws"_a, "n_dims"_a, "seed"_a)
-        .def("update", update, "draws"_a, "truth"_a, "first_pair"_a, "omit_missing"_a,
+        .def("update", update_with_draws, "draws"_a, "truth"_a, "first_pair"_a, "omit_missing"_a,
              "Add one batch of pairs.")
         .def(
             "update_ranks",

@@ -17,7 +17,7 @@ std::optional<Input> optional_column(const py::object& value, const char* name, 
     return as_column(value, name, Shape::vector, holds);
 }
 
-const Column* column_of(const std::optional<Input>& input) {
+const Column* column_pointer(const std::optional<Input>& input) {
     return input ? &input->column() : nullptr;
 }
 
@@ -115,10 +115,10 @@ EventInputs::EventInputs(const py::object& y_true, const py::object& y_proba,
                            std::to_string(y_proba_->column().width) +
                            "; pass shape (n,) for the positive class of a binary problem");
     }
-    events_.y_true = column_of(y_true_);
+    events_.y_true = column_pointer(y_true_);
     events_.y_proba = y_proba_->column();
     events_.is_matrix = y_proba_->is_matrix();
-    events_.sample_weight = column_of(sample_weight_);
+    events_.sample_weight = column_pointer(sample_weight_);
     events_.omit_missing = omit_missing;
     events_.may_be_omitted = may_be_omitted;
     events_.proba_name = proba_name;
@@ -131,12 +131,12 @@ EventInputs::EventInputs(const py::object& y_true, std::size_t n_classes,
     if (sample_weight_) {
         require_same_length("y_true", y_true_->size(), "sample_weight", sample_weight_->size());
     }
-    events_.y_true = column_of(y_true_);
+    events_.y_true = column_pointer(y_true_);
     events_.y_proba.size = y_true_->size();
     events_.y_proba.width = 0;
     events_.is_matrix = true;
     events_.label_classes = n_classes;
-    events_.sample_weight = column_of(sample_weight_);
+    events_.sample_weight = column_pointer(sample_weight_);
     events_.omit_missing = omit_missing;
 }
 

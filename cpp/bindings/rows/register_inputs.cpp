@@ -27,7 +27,7 @@ py::array_t<double> load_numbers(py::handle value, const char* name, bool by_row
     return out;
 }
 
-py::tuple shape_of(py::handle value) {
+py::tuple shape_as_tuple(py::handle value) {
     const Input input = as_column(value, "value", Shape::vector_or_matrix);
     if (input.is_matrix()) return py::make_tuple(input.size(), input.column().width);
     return py::make_tuple(input.size());
@@ -54,7 +54,7 @@ void register_columns(py::module_& m) {
         "numbers",
         [](py::handle value, const char* name) { return load_numbers(value, name, false); },
         "value"_a, "name"_a);
-    m.def("shape_of", &shape_of, "value"_a);
+    m.def("shape_of", &shape_as_tuple, "value"_a);
 }
 
 void register_inputs(py::module_& m) {

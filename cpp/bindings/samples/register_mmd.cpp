@@ -15,7 +15,7 @@
 namespace calibrant::bindings {
 namespace {
 
-MmdKernel kernel_from(const std::string& name) {
+MmdKernel mmd_kernel(const std::string& name) {
     if (name == "gaussian") return MmdKernel::gaussian;
     if (name == "laplace") return MmdKernel::laplace;
     if (name == "polynomial") return MmdKernel::polynomial;
@@ -28,7 +28,7 @@ MmdSetting setting_from(const std::string& kernel, const std::vector<double>& ba
         throw InvalidInput("bandwidth must lie in [1e-150, 1e150], found " +
                            number_text(bandwidth));
     }
-    return {kernel_from(kernel), bandwidths};
+    return {mmd_kernel(kernel), bandwidths};
 }
 
 struct Samples {
@@ -60,8 +60,8 @@ struct Samples {
 
 using Estimates = std::vector<std::pair<double, double>>;
 
-Estimates estimates(const py::object& x, const py::object& y, const std::vector<double>& bandwidths,
-                    const std::string& kernel) {
+Estimates mmd_estimates(const py::object& x, const py::object& y,
+                        const std::vector<double>& bandwidths, const std::string& kernel) {
     const MmdSetting setting = setting_from(kernel, bandwidths);
     const Samples samples(x, y);
     Estimates result;
@@ -131,14 +131,14 @@ private:
 
 void register_mmd(py::module_& m) {
     using namespace py::literals;
-    m.def("mmd", &estimates, "x"_a, "y"_a, "bandwidths"_a, "kernel"_a,
+    m.def("mmd", &mmd_estimates, "x"_a, "y"_a, "bandwidths"_a, "kernel"_a,
           "The biased and the unbiased estimate for each bandwidth.");
     m.def("mmd_of_blocks", &mean_of_terms, "x"_a, "y"_a, "bandwidths"_a, "kernel"_a, "block_size"_a,
           "Mean, its standard error and the number of terms; block_size 0 is the linear estimate.");
     m.def(
         "pooled_median_distance",
         [](const py::object& x, const py::object& y, const std::string& kernel) {
-            const MmdKernel kind = kernel_from(kernel);
+            const MmdKernel kind = mmd_kernel(kernel);
             const Samples samples(x, y);
             return without_gil(samples.work(), [&] {
                 return median_distance(samples.pooled(), kind, poll_signals);

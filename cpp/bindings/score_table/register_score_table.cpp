@@ -29,7 +29,7 @@ py::dict as_dict(const ScoreBounds::Columns& columns) {
                     "frequencies"_a = as_array(columns.frequencies));
 }
 
-py::tuple as_tuple(const Bounds& bounds) {
+py::tuple bounds_as_tuple(const Bounds& bounds) {
     return py::make_tuple(bounds.value, bounds.low, bounds.high);
 }
 
@@ -39,16 +39,16 @@ void register_bounds(py::module_& m) {
     py::class_<ScoreBounds>(m, "ScoreBounds", "Bins of a ScoreTable, with bounds.")
         .def("mean_gap",
              [](const ScoreBounds& self) {
-                 return as_tuple(with_ieee_environment([&] { return self.mean_gap(); }));
+                 return bounds_as_tuple(with_ieee_environment([&] { return self.mean_gap(); }));
              })
-        .def(
-            "root_mean_square_gap",
-            [](const ScoreBounds& self) {
-                return as_tuple(with_ieee_environment([&] { return self.root_mean_square_gap(); }));
-            })
+        .def("root_mean_square_gap",
+             [](const ScoreBounds& self) {
+                 return bounds_as_tuple(
+                     with_ieee_environment([&] { return self.root_mean_square_gap(); }));
+             })
         .def("largest_gap",
              [](const ScoreBounds& self) {
-                 return as_tuple(with_ieee_environment([&] { return self.largest_gap(); }));
+                 return bounds_as_tuple(with_ieee_environment([&] { return self.largest_gap(); }));
              })
         .def(
             "source",
@@ -56,8 +56,8 @@ void register_bounds(py::module_& m) {
                 SourceBounds source = with_ieee_environment(
                     [&] { return SourceBounds(self, model, static_cast<double>(classes)); });
                 const auto& means = source.means;
-                return py::make_tuple(std::move(source.likely), as_tuple(means[0]),
-                                      as_tuple(means[1]), as_tuple(means[2]));
+                return py::make_tuple(std::move(source.likely), bounds_as_tuple(means[0]),
+                                      bounds_as_tuple(means[1]), bounds_as_tuple(means[2]));
             },
             "model"_a, "classes"_a)
         .def_property_readonly("certain", &ScoreBounds::certain)
@@ -156,7 +156,7 @@ void register_score_table(py::module_& m) {
         .def_property_readonly("lists_scores", &ScoreTable::lists_scores)
         .def("roc_auc",
              [](const ScoreTable& self) {
-                 return as_tuple(with_ieee_environment([&] { return roc_auc(self); }));
+                 return bounds_as_tuple(with_ieee_environment([&] { return roc_auc(self); }));
              })
         .def(
             "equal_count",

@@ -40,12 +40,12 @@ struct EnsembleRows {
 };
 
 // Beyond, the counts of outer draws times half a double would need rounding.
-inline constexpr std::size_t most_draws = std::size_t{1} << 26;
+inline constexpr std::size_t most_draws_per_row = std::size_t{1} << 26;
 inline constexpr std::size_t most_in_lanes = 4096;
 
 // All functions below write one value a row, and throw InvalidInput at the first row that is bad;
-// then `out` is unspecified. Shapes are the caller's business, 1 <= m <= most_draws, and m >= 2
-// unless fair_share is 0.
+// then `out` is unspecified. Shapes are the caller's business, 1 <= m <= most_draws_per_row, and m
+// >= 2 unless fair_share is 0.
 
 // draw_weight has the shape of draws, or is null. With weights w of sum W the standard score is
 // that of the law with the probabilities w / W; the fair one divides the distance of pairs by W^2
