@@ -14,6 +14,7 @@ import calibrant
 import card_laws
 from calibrant import scorecard, streaming
 from calibrant.scorecards._table import ROWS
+from calibrated_rows import sharpened
 from cards import binary, classes
 
 pytestmark = pytest.mark.kernels
@@ -53,7 +54,21 @@ def further_rows(p, w):
         yield share / 2, rest, squares, 0
 
 
-def of_loss(t, w, further, z=Z):
+def confident_errors(y, p, w):
+    """How far the scores next to 0 and 1 spread, and how many more are wrong than they promise."""
+    most = 0.0
+    for outermost, distances, wrong in ((p < 1 / 15, p, y), (p >= 14 / 15, 1 - p, 1 - y)):
+        weights = w[outermost]
+        if weights.sum() >= 2:
+            d = distances[outermost]
+            mean = np.average(d, weights=weights)
+            spread = np.average((d - mean) ** 2, weights=weights) / mean**2
+            excess = (1 + weights @ wrong[outermost]) / (1 + weights @ d) - 1
+            most = max(most, spread * excess)
+    return most
+
+
+def of_loss(t, w, further, z=Z, wider=1.0):
     """The interval of a mean of losses, of which `further` are those of one row more."""
     n = w.sum()
     mean = np.average(t, weights=w)
@@ -66,7 +81,7 @@ def of_loss(t, w, further, z=Z):
         cubes = chances @ (losses - mean) ** 3 / (chances @ (losses - mean) ** 2)
         slope = max(slope, (slope + cubes) / 2)
     else:
-        z = Z * (1 + math.sqrt((variance + size**2) / (n * size**2)))
+        z = Z * (1 + 1.5 * math.sqrt((variance + size**2) / (n * size**2))) * wider
     shift = z**2 * slope / (2 * n)
     reach = math.sqrt(shift**2 + z**2 * variance / n)
     return max(mean + shift - reach, 0.0), mean + shift + reach
@@ -83,8 +98,8 @@ def test_intervals_by_definition(n_classes, weighted, n):
     half = 0.5 if n_classes is None else 1
     rows = list(further_rows(p, w))
 
-    def interval(t, loss, z=Z):
-        return of_loss(t, w, [(c, loss(q, squares)) for c, q, squares, _ in rows], z)
+    def interval(t, loss, z=Z, wider=1.0):
+        return of_loss(t, w, [(c, loss(q, squares)) for c, q, squares, _ in rows], z, wider)
 
     def found(estimate):
         return estimate.low, estimate.high
@@ -98,7 +113,8 @@ def test_intervals_by_definition(n_classes, weighted, n):
     low, high = interval(-logs, lambda q, _: -math.log(q))
     assert found(card.log) == pytest.approx((low, high), rel=1e-9)
     assert found(card.accuracy) == pytest.approx((math.exp(-high), math.exp(-low)), rel=1e-9)
-    low, high = interval(powers - 1, lambda q, _: q ** (-2 / 3) - 1, None)
+    wider = 1 + 0.4 * confident_errors(y, p, w) if n_classes is None else 1.0
+    low, high = interval(powers - 1, lambda q, _: q ** (-2 / 3) - 1, None, wider)
     expected = (1 + high) ** -1.5, (1 + low) ** -1.5
     if n_classes is None:
         assert found(card.robustness) == pytest.approx(expected, rel=1e-9)
@@ -374,6 +390,27 @@ def test_coverage(name, distortion, n):
         assert held[number] >= least, number
     usual = [number for number in given if number not in ("robustness", "auc", "brier_skill")]
     assert all(given[number] == runs for number in usual), given
+
+
+@pytest.mark.parametrize(("factor", "n", "runs"), [
+    (1.0, 500, 500), (1.6, 5000, 400), (2.0, 50, 1000), (2.0, 500, 1000), (2.0, 5000, 400),
+])  # fmt: skip
+def test_coverage_of_robustness_where_confident_scores_are_wrong(factor, n, runs):
+    """The smallest q of all are most often not among the rows: it was 82 % for a factor of 2."""
+    law = dataclasses.replace(card_laws.LAWS["uniform"], most=1_000_000)
+    p = law.draw(np.random.default_rng(3), law.most)
+    scores = sharpened(p, factor)
+    truth = np.mean(p * scores ** (-2 / 3) + (1 - p) * (1 - scores) ** (-2 / 3)) ** -1.5
+    rng = np.random.default_rng([n, int(10 * factor)])
+    given = held = 0
+    for _ in range(runs):
+        p = law.draw(rng, n)
+        found = scorecard(rng.random(n) < p, sharpened(p, factor)).robustness
+        if found.low is not None:
+            given += 1
+            held += found.low <= truth <= found.high
+    assert held >= 0.92 * given
+    assert given >= (0.85 if n == 50 else 1.0) * runs
 
 
 def test_many_rows_in_each_of_many_cells():

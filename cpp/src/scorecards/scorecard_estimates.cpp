@@ -183,7 +183,8 @@ private:
         double slope = all / size;         // of the variance of a term, by the mean
         if (term == Scorecard::power_q) {  // sums that few terms dominate are often too small
             const double terms = weight_value_ * (size / (all + size * size)) * size;
-            z *= 1.0 + 1.0 / std::sqrt(std::max(terms, 1.0));
+            z *= 1.0 + 1.5 / std::sqrt(std::max(terms, 1.0));
+            z *= 1.0 + 0.4 * confident_errors();
         } else if (row.square > 0.0) {
             slope = std::max(slope, 0.5 * (slope + row.cube / row.square));
         }
@@ -243,7 +244,11 @@ private:
         const double best = exp(2.0 / 3.0 * log(value));  // in units of the mean
         const double variance = variance_of(Scorecard::power_q);
         // Of several classes, the state has the scores of the top label only.
-        if (card_.columns() == 1 ? heavy_tailed_scores() : weight_value_ < 1e5) {
+        constexpr double most = 1.8;
+        const bool is_heavy = card_.columns() == 1
+                                  ? std::max(tail(false).spread, tail(true).spread) > most
+                                  : weight_value_ < 1e5;
+        if (is_heavy) {
             return only_value(value, "too few rows: of " + number_text(weight_value_) +
                                          " a few that have the smallest q may decide the mean of "
                                          "q^(-2/3)");
@@ -258,26 +263,41 @@ private:
                        1.0);
     }
 
-    // Whether the scores next to 0, or to 1, spread over so many orders of magnitude that q^-2/3
-    // has no variance to speak of: by their squared coefficient of variation in the outermost bin.
-    [[nodiscard]] bool heavy_tailed_scores() const {
-        constexpr double most = 1.8;
+    // The outermost bin at 0, or at 1.
+    struct Tail {
+        double spread = 0.0;  // squared coefficient of variation of the distances from that end
+        double errors = 1.0;  // rows that were wrong by those that the scores promise, from one on
+    };
+    [[nodiscard]] Tail tail(bool top) const {
+        const std::size_t k = top ? card_.n_bins() - 1 : 0;
+        const Reliability::Bin& bin = bins_.table()[k];
+        const Scorecard::OutcomeSums& of = card_.outcomes()[k];
+        const double weight = bin.weight.to_double();
+        if (!(weight >= 2.0)) return {};
+        ExactSum squares = of.miss_squares;
+        squares.merge(of.hit_squares);  // sum of s^2 + h - 2 s h
+        const double score = mean(bin.scores, bin.weight);
+        const double hits = mean(bin.hits, bin.weight);
+        const double square =
+            mean(squares, bin.weight) + (2.0 * mean(of.hit_scores, bin.weight) - hits);
+        const double distance = top ? 1.0 - score : score;
+        const double variance = std::max(square - score * score, 0.0);
+        const double wrong = top ? mean(difference(bin.weight, bin.hits), bin.weight) : hits;
+        return {variance == 0.0 ? 0.0 : variance / distance / distance,
+                (1.0 + wrong * weight) / (1.0 + distance * weight)};
+    }
+
+    // If scores spread over so many orders of magnitude next to 0, or to 1, q^-2/3 has no variance
+    // to speak of; nor if fewer orders do, and many more of these rows are wrong than they promise.
+    // Then the smallest q of all are most often not among the rows, and the variance of these is
+    // too small.
+    [[nodiscard]] double confident_errors() const {
+        double most = 0.0;
         for (const bool top : {false, true}) {
-            const std::size_t k = top ? card_.n_bins() - 1 : 0;
-            const Reliability::Bin& bin = bins_.table()[k];
-            const Scorecard::OutcomeSums& of = card_.outcomes()[k];
-            if (!(bin.weight.to_double() >= 2.0)) continue;
-            ExactSum squares = of.miss_squares;
-            squares.merge(of.hit_squares);  // sum of s^2 + h - 2 s h
-            const double score = mean(bin.scores, bin.weight);
-            const double square =
-                mean(squares, bin.weight) +
-                (2.0 * mean(of.hit_scores, bin.weight) - mean(bin.hits, bin.weight));
-            const double distance = top ? 1.0 - score : score;
-            const double variance = std::max(square - score * score, 0.0);
-            if (variance > most * distance * distance) return true;
+            const Tail found = tail(top);
+            most = std::max(most, found.spread * (found.errors - 1.0));
         }
-        return false;
+        return card_.columns() == 1 ? most : 0.0;
     }
 
     // The most frequent class of several is chosen by the rows: any might be it.
