@@ -71,6 +71,25 @@ def test_files_copies_and_pickles(table, evidence, tmp_path):
         assert again != evidence
 
 
+def test_new_groups_of_a_batch_are_not_copied(monkeypatch):
+    """A scorecard takes kilobytes, and groups may be very many: no two copies of each."""
+    copied = []
+    copy = streaming.Scorecard.copy
+    monkeypatch.setattr(
+        streaming.Scorecard, "copy", lambda self: copied.append(self.n) or copy(self)
+    )
+    rng = np.random.default_rng(2)
+    p = rng.random(900)
+    y = (rng.random(900) < p).astype(int)
+    evidence, whole = Evidence(), Evidence()
+    whole.update(y, p, groups=np.arange(900) // 3)
+    assert len(copied) <= 1  # that of all rows
+    for rows in (slice(0, 301), slice(301, 900)):  # row 301 is of a group that is there
+        evidence.update(y[rows], p[rows], groups=(np.arange(900) // 3)[rows])
+    assert len(copied) <= 4
+    assert evidence == whole
+
+
 def test_a_rejected_batch_leaves_nothing(evidence):
     before = evidence.to_bytes()
     with pytest.raises(ValueError, match=r"found 1\.5 at row 1"):

@@ -296,7 +296,8 @@ class Evidence(Composite):
         )
         seen = 0 if self.ranks is None else self.ranks.n + self.ranks.n_omitted
         add_batch(rows, batch, nan_policy, seen)
-        self.merge(rows)
+        with self._lock:
+            self._merge(rows, ends=True)
 
     def _add_pairs(
         self, card: streaming.Scorecard, y_true: Any, y_proba: Any, weight: Any, omit: bool
@@ -345,7 +346,8 @@ class Evidence(Composite):
             made.__dict__.update(self.__dict__)
         return made
 
-    def _merge(self, other: Self) -> None:
+    def _merge(self, other: Self, *, ends: bool = False) -> None:
+        """Merge another, whose groups are copied unless it ends here: they may be very many."""
         mine, others = dict(self._gathered()), dict(other._gathered())
         left_out = {**other.left_out, **self.left_out}
         for name in sorted((mine.keys() ^ others.keys()) - left_out.keys()):
@@ -366,7 +368,10 @@ class Evidence(Composite):
             left_out[name] = min(known)  # the same one whatever came first
         groups = dict(self.groups)
         for key, group in other.groups.items():
-            groups[key] = groups[key].copy().merge(group) if key in groups else group.copy()
+            if key in groups:
+                groups[key] = groups[key].copy().merge(group)
+            else:
+                groups[key] = group if ends else group.copy()
         changed = {
             "scorecard": scorecard, **merged, **dict.fromkeys(left_out),
             "left_out": left_out, "groups": _in_order(groups),
