@@ -88,7 +88,7 @@ py::tuple bounds_of(const ScoreTable& table, TestBounds (ScoreWalk::*test)() con
                           numbers(found.log_pvalue));
 }
 
-void register_refiner(py::module_& m) {
+void register_refiner(const py::module_& m) {
     using namespace py::literals;
     LockedClass<WalkRefiner>(m, "WalkRefiner", "The second pass over the rows of a ScoreTable.")
         .def(py::init(locked([](const ScoreTable& table, std::uint64_t most_rows) {

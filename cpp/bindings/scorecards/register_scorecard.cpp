@@ -29,7 +29,7 @@ py::tuple tuple_of(const Estimate& of) {
 
 // (rows by name, class frequencies, bins or None, n, omitted, columns)
 py::tuple tuple_of(const Scorecard& card, const ScorecardResult& result) {
-    py::dict rows;
+    const py::dict rows;
     for (const NamedEstimate& named : result.rows) rows[named.name] = tuple_of(named.estimate);
     py::list frequencies;
     for (const Estimate& estimate : result.class_frequencies) {
@@ -41,7 +41,8 @@ py::tuple tuple_of(const Scorecard& card, const ScorecardResult& result) {
 }
 
 py::tuple result_of(const Scorecard& self, double confidence_level) {
-    const Scorecard card = self;  // another thread may update self meanwhile
+    // Another thread may update self meanwhile.
+    const Scorecard card = self;  // NOLINT(performance-unnecessary-copy-initialization)
     const std::size_t work = Scorecard::n_replicates * card.n_bins();
     const ScorecardResult result =
         without_gil(work, [&] { return card.result(confidence_level, poll_signals); });
