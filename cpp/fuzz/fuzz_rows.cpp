@@ -217,7 +217,10 @@ void check_sets(fuzz::Bytes& in) {
                       for (const fuzz::Foreign& level : sets)
                           rows.indicators.push_back(part_of(level.column(), begin, count));
                       rows.masks = part_of(masks, begin, count);
-                      rows.offsets = offsets.data() + (form == SetForm::lists ? begin : 0);
+                      if (form == SetForm::lists) {
+                          rows.lists = side_by_side(offsets.data() + begin, count, 2, Dtype::int64);
+                          rows.lists.stride = sizeof(std::int64_t);
+                      }
                       rows.codes = codes.data();
                       rows.sample_weight = (which & 64U) != 0 ? &w : nullptr;
                       rows.omit_missing = (which & 128U) != 0;

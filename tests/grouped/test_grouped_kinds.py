@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 
 import numpy as np
 import pytest
 
 import calibrant
-from calibrant import _core, streaming
+from calibrant import streaming
 from calibrant.streaming import Grouped
 from strategies import nasty_table
 
@@ -252,33 +251,45 @@ def test_many_groups(factory, make):
         assert_same(grouped, expected)
 
 
-def test_copies_of_long_rows_that_are_still_held_are_not_written_again():
-    n, rng = 60_000, np.random.default_rng(13)
-    codes = rng.integers(0, 700, n).astype(np.int32)
-    codes[::7] = -1  # in no group
-    rows, number = rng.random((n, 20)), np.arange(n)
+def forms_of(y, p, weight):
+    """The same columns as other libraries, or other code, may have them."""
+    table = np.stack([p, weight, p], axis=1)
+    forms = {
+        "as they are": (y, p, weight),
+        "backwards": (y[::-1].copy()[::-1], p[::-1].copy()[::-1], weight[::-1].copy()[::-1]),
+        "columns of a table": (np.repeat(y, 3)[::3], table[:, 0], table[:, 1]),
+        "other types": (y.astype(bool), p.astype(np.float32), weight.astype(np.int16)),
+        "other bytes": (y.astype(">i4"), p.astype(">f8"), weight.astype(">f4")),
+        "matrix": (y, np.stack([1 - p, p / 2, p / 2], axis=1)[:, ::-1], weight),
+    }
+    pa = pytest.importorskip("pyarrow")
+    nulls = pa.array(p, mask=np.arange(y.size) % 10 == 3)
+    return {**forms, "bits and nulls": (pa.array(y.astype(bool)), nulls, pa.array(weight))}
 
-    def runs(held):
-        together = _core.ArraysTogether(codes, 700, [rows, number], with_order=True)
-        while found := together.next():
-            first, starts, order, (copy, numbers) = found
-            assert np.array_equal(order, numbers)
-            assert np.array_equal(copy, rows[numbers])
-            held.append((first, starts, numbers, copy))
-            yield copy.ctypes.data
-            del found, order, copy, numbers
 
-    held = []
-    assert len(set(runs(held))) == len(held) > 1  # each has memory of its own
-    for first, starts, numbers, copy in held:
-        assert np.array_equal(copy, rows[numbers])
-        for i, (begin, end) in enumerate(itertools.pairwise(starts.tolist())):
-            assert np.array_equal(numbers[begin:end], np.flatnonzero(codes == first + i))
-    addresses = []
-    for address in runs(held := []):
-        addresses.append(address)
-        held.clear()
-    assert len(set(addresses)) < len(addresses)  # but not if nobody holds it
+@pytest.mark.parametrize("sort", [False, True])
+@pytest.mark.parametrize("factory", [streaming.Scores, functools.partial(streaming.Assessment, 4)])
+def test_columns_in_any_form(factory, sort):
+    """Rows are copied by group as they are, or not at all if they are sorted by group."""
+    n, rng = 3000, np.random.default_rng(14)
+    keys = rng.integers(0, 40, n)
+    keys = np.sort(keys) if sort else keys
+    p = rng.integers(0, 65, n) / 64
+    columns = forms_of((rng.random(n) < p).astype(int), p, rng.integers(0, 3, n) * 0.5 + 1)
+    for name, (y, proba, weight) in columns.items():
+        rows = {"y_true": y, "y_proba": proba, "sample_weight": weight, "nan_policy": "omit"}
+        grouped = Grouped(factory)
+        grouped.update(**rows, groups=keys)
+        for key in (0, 7, 39):
+            at, alone = np.flatnonzero(keys == key), factory()
+            chosen = {"nan_policy": "omit"}
+            for column in ("y_true", "y_proba", "sample_weight"):
+                values = rows[column]
+                is_array = isinstance(values, np.ndarray)
+                chosen[column] = values[at] if is_array else values.take(at)
+            alone.update(**chosen)
+            assert grouped[key] == alone, name
+        assert grouped.n + grouped.n_omitted == n
 
 
 @pytest.mark.parametrize("kind", CELLS)

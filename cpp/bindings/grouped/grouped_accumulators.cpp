@@ -53,8 +53,6 @@ private:
     bool is_kept_ = false;
 };
 
-[[noreturn]] void reject_update() { throw py::type_error("these accumulators take other rows"); }
-
 }  // namespace
 
 std::unique_ptr<GroupedAccumulators> GroupedAccumulators::begin(const py::list& keys,
@@ -64,15 +62,6 @@ std::unique_ptr<GroupedAccumulators> GroupedAccumulators::begin(const py::list& 
     batch->kind_ = kind;
     return batch;
 }
-
-void GroupedAccumulators::update(const py::object&, const py::object&, const py::object&, bool,
-                                 const Groups&, std::uint64_t) {
-    reject_update();
-}
-void GroupedAccumulators::update_runs(std::size_t, const Starts&, const Seen&, const py::tuple&) {
-    reject_update();
-}
-void GroupedAccumulators::update_rows(const Groups&, const py::tuple&) { reject_update(); }
 
 void GroupedAccumulators::set_keys(const py::list& keys, const py::object& kind,
                                    std::uint64_t without_key) {

@@ -35,8 +35,6 @@ class GroupedAccumulators {
 public:
     using Counts = std::vector<std::uint64_t>;
     using Numbers = std::vector<std::size_t>;
-    using Starts = py::array_t<std::int64_t, py::array::c_style>;
-    using Seen = py::array_t<std::uint64_t, py::array::c_style>;
 
     // Groups will be like an accumulator without rows, a Python object.
     explicit GroupedAccumulators(const py::object& empty) : empty_(empty) {}
@@ -46,22 +44,16 @@ public:
 
     [[nodiscard]] const py::object& empty() const { return empty_; }
 
-    // The same without groups, to be filled with the rows of a batch: group i by the rows of code i
-    // of the updates below, for distinct keys of that kind.
+    // Whether the core updates them; others are appended.
+    [[nodiscard]] virtual bool are_updated() const { return true; }
+    // The same accumulators without groups, for distinct keys of that kind.
     [[nodiscard]] std::unique_ptr<GroupedAccumulators> begin(const py::list& keys,
                                                              const py::object& kind) const;
-    virtual void update(const py::object& y_true, const py::object& y_proba,
-                        const py::object& sample_weight, bool omit_missing, const Groups& groups,
-                        std::uint64_t rows_before);
-    // Of rows that are contiguous by group, for groups from `first` on that have none so far:
-    // `arguments` are those of the accumulator's own update, `seen` the rows that each group has
-    // had in batches before.
-    virtual void update_runs(std::size_t first, const Starts& starts, const Seen& seen,
-                             const py::tuple& arguments);
-    // Of all rows of a batch as they come.
-    virtual void update_rows(const Groups& groups, const py::tuple& arguments);
-    // "events", "rows", "runs" or "states": which of the updates is theirs; states are appended.
-    [[nodiscard]] virtual const char* takes() const = 0;
+    // Adds the rows of a batch to groups without rows, group i those of code i; those of code -1
+    // are checked and left out. `arguments` are those of the update of the accumulator's state.
+    // Groups go on from those of the same keys in `before`, and messages from so many rows.
+    virtual void update(const Groups& codes, const py::tuple& arguments,
+                        const GroupedAccumulators& before, std::uint64_t rows_before) = 0;
     // Adds a group, the state of an accumulator; keys are those of begin().
     virtual void append(const py::object& state) = 0;
     // What from_bytes read: the keys in ascending order, and a group for each.

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "bindings/grouped/grouped_accumulators.hpp"
-#include "bindings/grouped/grouped_runs.hpp"
-#include "bindings/rows/event_inputs.hpp"
+#include "bindings/grouped/grouped_rows.hpp"
 #include "bindings/runtime/gil.hpp"
 #include "grouped/add_events.hpp"
 #include "grouped/grouped_events.hpp"
@@ -51,57 +50,22 @@ constexpr std::size_t groups_worth = 100;
 template <class State>
 class GroupsOf : public GroupedAccumulators {
 public:
-    static constexpr bool of_events =
-        requires(State state, const Events& events) { add_events(state, events, nullptr); };
-    static constexpr bool of_rows =
-        requires(const State& state, const Groups& groups, const py::tuple& arguments) {
-            parts_of_rows(state, groups, 0, arguments);
-        };
-
     GroupsOf(const py::object& empty, GroupedParts<State> parts)
         : GroupedAccumulators(empty), parts_(std::move(parts)) {}
 
-    void update(const py::object& y_true, const py::object& y_proba,
-                const py::object& sample_weight, bool omit_missing, const Groups& groups,
+    void update(const Groups& codes, const py::tuple& arguments, const GroupedAccumulators& before,
                 std::uint64_t rows_before) override {
-        if constexpr (of_events) {
-            if (y_true.is_none()) throw py::type_error("y_true must be an array, got None");
-            const EventInputs inputs(y_true, y_proba, sample_weight, omit_missing);
-            const GroupCodes codes = codes_of_rows(groups, n_keys(), inputs.events().size());
-            without_gil(inputs.n_values(), [&] {
-                update_groups(parts_, inputs.events(), codes, rows_before, poll_signals,
-                              [](State& part, const Events& events, Poll poll) {
-                                  add_events(part, events, poll);
-                              });
-            });
-        } else {
-            GroupedAccumulators::update(y_true, y_proba, sample_weight, omit_missing, groups,
-                                        rows_before);
-        }
-    }
-    void update_runs(std::size_t first, const Starts& starts, const Seen& seen,
-                     const py::tuple& arguments) override {
-        if constexpr (of_events || of_rows) {
-            GroupedAccumulators::update_runs(first, starts, seen, arguments);
-        } else {
-            const GroupStarts of_groups(starts.data(), starts.data() + starts.size());
-            if (of_groups.empty() || of_groups.front() != 0 || !std::ranges::is_sorted(of_groups)) {
-                throw py::index_error("starts of groups must begin with 0, and not fall");
-            }
-            parts_.grow_to(n_keys());
-            const RowsSeen before(seen.data(), seen.data() + seen.size());
-            parts_.add(parts_by_run(parts_.parameters(), of_groups, before, arguments), first);
-        }
-    }
-    void update_rows(const Groups& groups, const py::tuple& arguments) override {
-        if constexpr (of_rows) {
-            parts_.add(parts_of_rows(parts_.parameters(), groups, n_keys(), arguments));
-        } else {
-            GroupedAccumulators::update_rows(groups, arguments);
-        }
-    }
-    [[nodiscard]] const char* takes() const override {
-        return of_events ? "events" : of_rows ? "rows" : "runs";
+        const RowsOfUpdate<State> taken(arguments);
+        const auto groups = codes_of_rows(codes, n_keys(), taken.size(), RowsOfUpdate<State>::name);
+        Counts rows_of_groups;
+        if constexpr (std::is_same_v<State, Ranks>) rows_of_groups = before.rows_of(keys());
+        rows_of_groups.resize(groups.size + 1);
+        without_gil(taken.n_values(), [&] {
+            update_groups(
+                parts_, taken.rows(), taken.size(), groups, rows_before, poll_signals,
+                [&](State& state, const auto& rows, std::size_t group, std::uint64_t seen,
+                    Poll poll) { taken.add(state, rows, rows_of_groups[group], seen, poll); });
+        });
     }
     void append(const py::object& state) override { parts_.append(state.cast<const State&>()); }
 
@@ -154,7 +118,11 @@ class GroupsOfObjects : public GroupedAccumulators {
 public:
     using GroupedAccumulators::GroupedAccumulators;
 
-    [[nodiscard]] const char* takes() const override { return "states"; }
+    [[nodiscard]] bool are_updated() const override { return false; }
+    void update(const Groups&, const py::tuple&, const GroupedAccumulators&,
+                std::uint64_t) override {
+        throw py::type_error("these accumulators are updated one by one");
+    }
     void append(const py::object& state) override {
         (void)sum_of({nothing(), state});  // it rejects other parameters
         states_.push_back(state);

@@ -89,7 +89,8 @@ private:
         if (!sound) throw InvalidInput("the offsets of sets must not fall, or leave the values");
         rows_.form = SetForm::lists;
         rows_.size = static_cast<std::size_t>(n) - 1;
-        rows_.offsets = at;
+        rows_.lists = side_by_side(at, rows_.size, 2, Dtype::int64);
+        rows_.lists.stride = sizeof(std::int64_t);  // where a row ends, the next one begins
         rows_.codes = codes_.data();
     }
 

@@ -7,8 +7,6 @@
 #include "calibrant/rows/check.hpp"
 #include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
-#include "partition/group_runs.hpp"
-#include "partition/partitioned_events.hpp"
 #include "rows/scored_blocks.hpp"
 #include "rows/workers.hpp"
 
@@ -73,10 +71,6 @@ public:
     }
 
     void finish_into(Assessment& result) { result.merge(take()); }
-
-    static PartsOfGroups<Assessment> by_group(const Assessment& empty,
-                                              const PartitionedEvents& rows, Poll poll,
-                                              const SetAside& aside);
 
 private:
     struct Counts {
@@ -173,35 +167,6 @@ void Assessment::update(const ScoredRows& rows, std::uint64_t rows_before, Poll 
         added.rows_->update(added.rows_->rows_of(rows.events), rows_before, poll);
     }
     merge(added);
-}
-
-PartsOfGroups<Assessment> AssessmentWorker::by_group(const Assessment& empty,
-                                                     const PartitionedEvents& rows, Poll poll,
-                                                     const SetAside& aside) {
-    const auto pairs_of = [&](const Events& events) {
-        return ScoredRows{events, Scoring::pairs, 0, empty.q_lim()};
-    };
-    std::vector<std::uint8_t> is_aside(rows.together().groups());
-    const SetAside bins_aside = [&](const PartitionedEvents::Scratch& memory,
-                                    const RowsOfGroup& of) {
-        return (is_aside[of.group] = aside && aside(memory, of)) != 0;
-    };
-    auto result =
-        parts_by_workers<AssessmentWorker>(empty.without_table(), rows, poll, pairs_of, bins_aside);
-    if (!empty.rows_) return result;
-    const SetAside tables_aside = [&](const PartitionedEvents::Scratch&, const RowsOfGroup& of) {
-        return is_aside[of.group] != 0;
-    };
-    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.rows_, rows, poll, tables_aside);
-    for (std::size_t i = 0; i < result.size(); ++i) {
-        if (result[i]) result[i]->rows_.emplace(std::move(*tables[i]));
-    }
-    return result;
-}
-
-PartsOfGroups<Assessment> parts_by_group(const Assessment& empty, const PartitionedEvents& rows,
-                                         Poll poll, const SetAside& aside) {
-    return AssessmentWorker::by_group(empty, rows, poll, aside);
 }
 
 void Assessment::merge(const Assessment& other) {

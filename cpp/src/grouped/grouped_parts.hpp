@@ -1,5 +1,5 @@
 // One accumulator for each of many groups: in cells (group_cells.hpp) as far as there are such and
-// rows fit in, as rows that wait to be added (row_buffer.hpp) where accumulators are large,
+// rows fit in, as buffered rows (row_buffer.hpp) where accumulators are large,
 // besides as the accumulator itself. What a group holds is the same as an accumulator
 // of its rows alone would hold, to the last bit.
 #pragma once
@@ -67,9 +67,10 @@ public:
     [[nodiscard]] std::uint64_t& omitted_in(std::size_t group) { return omitted_[group]; }
     // Moves what the cells of a group hold to the accumulator besides.
     void spill(std::size_t group);
-    // Sets the rows that wait, if there are such; of several groups at the same time. Returns
+    // Sets the buffered rows, if there are such; of several groups at the same time. Returns
     // whether there are.
-    bool wait(std::size_t group, std::optional<RowBuffer> rows);
+    bool buffer(std::size_t group, std::optional<RowBuffer> rows);
+    void resize(std::size_t groups);
 
 private:
     [[nodiscard]] const CellWords* cells_of(std::size_t group) const {
@@ -127,7 +128,7 @@ private:
     std::vector<CellWords, LargePages<CellWords>> cells_;  // per_group_ for each group
     std::vector<std::uint64_t> omitted_;                   // rows that the cells would have had
     Parts overflow_;                                       // maybe fewer than groups
-    std::vector<RowBuffer> buffered_;                      // where rows wait, for each group
+    std::vector<RowBuffer> buffered_;                      // where rows are, for each group
 };
 
 template <class State>
@@ -219,7 +220,7 @@ void GroupedParts<State>::keep(const std::vector<std::size_t>& groups) {
 }
 
 template <class State>
-bool GroupedParts<State>::wait(std::size_t group, std::optional<RowBuffer> rows) {
+bool GroupedParts<State>::buffer(std::size_t group, std::optional<RowBuffer> rows) {
     if (rows) buffered_[group] = std::move(*rows);
     return rows.has_value();
 }
@@ -268,6 +269,15 @@ void GroupedParts<State>::grow_to(std::size_t groups) {
     cells_.resize(groups * per_group_);
     if constexpr (buffers_rows<State>) buffered_.resize(groups);
     omitted_.resize(groups);  // the last, if there is memory for all: how many groups there are
+}
+
+template <class State>
+void GroupedParts<State>::resize(std::size_t groups) {
+    grow_to(groups);
+    omitted_.resize(groups);
+    cells_.resize(groups * per_group_);
+    overflow_.resize(std::min(groups, overflow_.size()));
+    buffered_.resize(std::min(groups, buffered_.size()));
 }
 
 template <class State>

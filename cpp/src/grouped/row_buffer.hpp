@@ -1,5 +1,6 @@
-// Rows of a group that wait to be added to its accumulator, 8 bytes each: for accumulators that are
-// much larger than a few rows. 100 rows are 0.8 KB; of a Scorecard they would be 18 KB.
+// Rows of a group that are buffered before they are added to its accumulator, 8 bytes each: for
+// accumulators that are much larger than a few rows. 100 rows are 0.8 KB; of a Scorecard they would
+// be 18 KB.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "calibrant/rows/events.hpp"
+#include "rows/event_blocks.hpp"
 
 namespace calibrant {
 
@@ -17,9 +19,9 @@ class Assessment;
 class Scorecard;
 class ScoreTable;
 
-// How many rows may wait: more are worth an accumulator. It has 6 KB where an Assessment has ten
-// bins. Tables grow by 96 bytes with nearly each row, to megabytes; to add few rows to one is to
-// copy all of it.
+// How many rows are buffered: more are worth an accumulator. It has 6 KB where an Assessment has
+// ten bins. Tables grow by 96 bytes with nearly each row, to megabytes; to add few rows to one is
+// to copy all of it.
 template <class State>
 inline constexpr std::size_t most_buffered = 0;
 template <>
@@ -35,18 +37,23 @@ inline constexpr bool buffers_rows = most_buffered<State> != 0;
 class RowBuffer {
 public:
     RowBuffer() = default;
-    // Nothing if one of the rows cannot wait: if it is to be omitted, or is -0.
-    [[nodiscard]] static std::optional<RowBuffer> of(const double* p, const std::int32_t* label,
-                                                     std::size_t n) {
+    // Nothing if one of the rows cannot be buffered: if it is bad or to be omitted, or is -0.
+    [[nodiscard]] static std::optional<RowBuffer> of(const Events& events) {
+        if (events.is_matrix || events.sample_weight != nullptr) return std::nullopt;
+        OutcomeBlock block(events);
         RowBuffer buffered;
-        buffered.rows_.resize(n);
-        bool suit = true;
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto bits = std::bit_cast<std::uint64_t>(p[i]);
-            suit = suit && bits <= std::bit_cast<std::uint64_t>(1.0);
-            buffered.rows_[i] = bits | (static_cast<std::uint64_t>(label[i]) << label_at);
+        buffered.rows_.reserve(events.size());
+        for (std::size_t row = 0; row < events.size(); row += block.most_rows) {
+            const std::size_t count = std::min(block.most_rows, events.size() - row);
+            if (!load_outcomes(events, row, count, block) || block.omitted != 0) return {};
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto bits = std::bit_cast<std::uint64_t>(block.p[i]);
+                if (bits > std::bit_cast<std::uint64_t>(1.0)) return {};
+                const auto label = static_cast<std::uint64_t>(block.label[i]);
+                buffered.rows_.push_back(bits | (label << label_at));
+            }
         }
-        return suit ? std::optional(std::move(buffered)) : std::nullopt;
+        return buffered;
     }
 
     [[nodiscard]] std::size_t size() const { return rows_.size(); }
@@ -72,7 +79,7 @@ public:
         Events events;
         events.y_true = &y_true;
         events.y_proba = side_by_side(p.data(), size(), 1, Dtype::float64);
-        add_events(state, events, nullptr);
+        add_events(state, events, 0, nullptr);
     }
 
 private:

@@ -8,13 +8,9 @@
 
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
-#include "intervals/intervals_by_group.hpp"
 #include "kernels/elementary.hpp"
 #include "kernels/kernels.hpp"
 #include "ordering/grouped_scores.hpp"
-#include "partition/group_runs.hpp"
-#include "partition/partition_workers.hpp"
-#include "partition/partitioned_intervals.hpp"
 #include "rows/interval_blocks.hpp"
 #include "rows/workers.hpp"
 
@@ -51,10 +47,6 @@ public:
             total_.levels_[level].by_width = strata_[level].take();
         }
         return std::exchange(total_, nothing_);
-    }
-
-    static void require_levels(const Intervals& empty, const IntervalRows& rows) {
-        empty.require_levels(rows);
     }
 
 private:
@@ -181,45 +173,25 @@ void Intervals::require_levels(const IntervalRows& rows) const {
 void Intervals::update(const IntervalRows& rows, std::uint64_t rows_before, Poll poll) {
     require_levels(rows);
     const std::size_t workers = workers_of(rows), chunk = chunk_rows(rows);
-    std::vector<IntervalsWorker> team;
-    team.reserve(workers);
-    for (std::size_t i = 0; i < workers; ++i) team.emplace_back(*this, rows);
+    IntervalsWorker first(*this, rows);  // on the stack: for few rows, memory would take longer
+    std::vector<IntervalsWorker> others;
+    others.reserve(workers - 1);
+    for (std::size_t i = 1; i < workers; ++i) others.emplace_back(*this, rows);
     const std::size_t failed =
         for_each_chunk(rows.size(), chunk, workers, poll,
                        [&](std::size_t worker, std::size_t begin, std::size_t end) {
-                           return team[worker].add(begin, end);
+                           return (worker == 0 ? first : others[worker - 1]).add(begin, end);
                        });
     if (failed != npos) {
         reject_intervals(rows, failed, std::min(rows.size(), failed + chunk), rows_before);
     }
-    for (IntervalsWorker& worker : team) merge(worker.take());
-}
-
-PartsOfGroups<Intervals> parts_by_group(const Intervals& empty, const IntervalRows& rows,
-                                        const GroupCodes& groups, Poll poll) {
-    IntervalsWorker::require_levels(empty, rows);
-    const PartitionedIntervals source(rows, groups, poll);
-    // Rows that are in no group, too; throws at the first bad one.
-    const auto check_all = [&] {
-        for_each_block(rows, workers_of(rows), 0, poll,
-                       [](std::size_t, std::size_t, const IntervalBlock&) {});
-    };
-    if (source.together().rows() < rows.size()) check_all();
-    const auto reject = [&] {
-        check_all();
-        reject_intervals(rows, 0, 0, 0);  // it has been mended meanwhile
-    };
-    const auto of_memory = [](const PartitionedIntervals::Scratch& memory) -> const IntervalRows& {
-        return memory.rows();
-    };
-    const auto by_all_threads = [&](const IntervalRows& of_partition, const GroupStarts& starts) {
-        return parts_by_workers<IntervalsWorker>(
-            empty, of_partition, starts, chunk_rows(rows),
-            [&](std::size_t, std::size_t) { reject(); }, poll);
-    };
-    return update_partitions<IntervalsWorker>(empty, source, of_memory,
-                                              chunks_per_worker * chunk_rows(rows), by_all_threads,
-                                              reject, poll);
+    Intervals batch = first.take();
+    for (IntervalsWorker& worker : others) batch.merge(worker.take());
+    if (n_ == 0 && omitted_ == 0) {
+        *this = std::move(batch);
+    } else {
+        merge(batch);
+    }
 }
 
 void Intervals::merge(const Intervals& other) {

@@ -5,9 +5,7 @@
 
 #include "calibrant/numeric/double_double.hpp"
 #include "calibrant/rows/check.hpp"
-#include "intervals/intervals_by_group.hpp"
 #include "kernels/kernels.hpp"
-#include "partition/group_runs.hpp"
 #include "rows/set_blocks.hpp"
 
 namespace calibrant {
@@ -62,7 +60,7 @@ std::size_t largest_size(const SetRows& rows) {
     if (rows.form != SetForm::lists) return rows.n_classes();
     std::int64_t largest = 0;
     for (std::size_t i = 0; i < rows.size; ++i) {
-        largest = std::max(largest, rows.offsets[i + 1] - rows.offsets[i]);
+        largest = std::max(largest, static_cast<std::int64_t>(rows.list(i).size()));
     }
     return static_cast<std::size_t>(largest);
 }
@@ -121,18 +119,13 @@ void PredictionSets::update(const SetRows& rows, std::uint64_t rows_before, Poll
     if (failed != npos) {
         reject_sets(rows, failed, std::min(rows.size, failed + chunk), rows_before);
     }
-    PredictionSets batch = empty();
-    for (PredictionSetsWorker& worker : team) batch.merge(worker.take());
-    merge(batch);
-}
-
-PartsOfGroups<PredictionSets> parts_by_group(const PredictionSets& empty, const SetRows& rows,
-                                             const GroupStarts& starts, Poll poll) {
-    const auto reject = [&](std::size_t begin, std::size_t end) {
-        reject_sets(rows, begin, end, 0);
-    };
-    return parts_by_workers<PredictionSetsWorker>(empty, rows, starts, chunk_rows(rows), reject,
-                                                  poll);
+    PredictionSets batch = team.front().take();
+    for (std::size_t i = 1; i < workers; ++i) batch.merge(team[i].take());
+    if (by_size_.empty()) {
+        *this = std::move(batch);
+    } else {
+        merge(batch);
+    }
 }
 
 void PredictionSets::merge(const PredictionSets& other) {

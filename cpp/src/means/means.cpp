@@ -9,8 +9,6 @@
 #include "calibrant/rows/check.hpp"
 #include "kernels/kernels.hpp"
 #include "means/risk_sums.hpp"
-#include "partition/group_runs.hpp"
-#include "partition/partitioned_events.hpp"
 #include "rows/event_blocks.hpp"
 #include "rows/workers.hpp"
 
@@ -68,7 +66,13 @@ public:
         return profile;
     }
 
-    void finish_into(RiskProfile& total) { total.merge(take()); }
+    void finish_into(RiskProfile& total) {
+        if (total.count() == 0 && total.omitted() == 0) {
+            total = take();
+        } else {
+            total.merge(take());
+        }
+    }
 
 private:
     const Events& events_;
@@ -110,12 +114,6 @@ RiskProfile::RiskProfile(const RiskProfile& parameters, const RowCounts& rows, E
 
 void RiskProfile::update(const Events& events, std::uint64_t rows_before, Poll poll) {
     update_by_workers<RiskProfileWorker>(*this, events, events, rows_before, poll);
-}
-
-PartsOfGroups<RiskProfile> parts_by_group(const RiskProfile& empty, const PartitionedEvents& rows,
-                                          Poll poll) {
-    return parts_by_workers<RiskProfileWorker>(empty, rows, poll,
-                                               [](const Events& events) { return events; });
 }
 
 void RiskProfile::merge(const RiskProfile& other) {

@@ -1,7 +1,6 @@
 #include "partition/group_partition.hpp"
 
 #include "ordering/grouped_scores.hpp"
-#include "partition/group_runs.hpp"
 
 #include <array>
 #include <cstring>
@@ -127,13 +126,12 @@ private:
 // Calls work(rows) with the kind of rows that have values of these sizes.
 template <class Work>
 void with_rows_of(const std::vector<std::size_t>& sizes, const Work& work) {
-    if (RowsOf<8>::are(sizes)) return work(RowsOf<8>());              // truths
-    if (RowsOf<8, 8>::are(sizes)) return work(RowsOf<8, 8>());        // with weights
+    if (RowsOf<8, 1>::are(sizes)) return work(RowsOf<8, 1>());        // events with boolean labels
+    if (RowsOf<8, 1, 8>::are(sizes)) return work(RowsOf<8, 1, 8>());  // with weights
     if (RowsOf<8, 4>::are(sizes)) return work(RowsOf<8, 4>());        // events
-    if (RowsOf<8, 4, 8>::are(sizes)) return work(RowsOf<8, 4, 8>());  // with weights
-    if (RowsOf<8, 16>::are(sizes)) return work(RowsOf<8, 16>());      // intervals
-    if (RowsOf<8, 8, 8>::are(sizes)) return work(RowsOf<8, 8, 8>());  // and pairs of scores
-    if (RowsOf<24, 4>::are(sizes)) return work(RowsOf<24, 4>());      // three classes
+    if (RowsOf<8, 8>::are(sizes)) return work(RowsOf<8, 8>());
+    if (RowsOf<8, 8, 8>::are(sizes)) return work(RowsOf<8, 8, 8>());  // with weights, or intervals
+    if (RowsOf<24, 8>::are(sizes)) return work(RowsOf<24, 8>());      // three classes
     work(RowsOfAny(sizes));
 }
 
@@ -147,13 +145,11 @@ unsigned groups_to_shift(std::size_t groups, std::size_t rows) {
 }  // namespace
 
 GroupPartition::GroupPartition(const GroupCodes& groups, std::size_t rows,
-                               std::vector<std::size_t> value_bytes, std::size_t at_once, Poll poll)
+                               std::vector<std::size_t> value_bytes, Poll poll)
     : groups_(groups),
       value_bytes_(std::move(value_bytes)),
-      written_bytes_(value_bytes_),
       rows_(rows),
       row_bytes_(std::accumulate(value_bytes_.begin(), value_bytes_.end(), sizeof(Code))),
-      at_once_(at_once),
       shift_(groups_to_shift(groups.size, rows)) {
     row_bytes_ = (row_bytes_ + sizeof(Code) - 1) / sizeof(Code) * sizeof(Code);
     const std::size_t of_each = std::size_t{1} << shift_;
@@ -195,57 +191,24 @@ void GroupPartition::pack(std::size_t row, std::size_t n, const std::byte* const
     });
 }
 
-bool GroupPartition::next() {
-    for (first_ = end_; first_ < partitions(); first_ = end_) {
-        end_ = first_ + 1;
-        while (end_ < partitions() &&
-               partition_starts_[end_ + 1] - partition_starts_[first_] <= at_once_)
-            ++end_;
-        if (size() != 0) return true;
-    }
-    return false;
-}
-
-GroupStarts GroupPartition::copy(const std::vector<std::byte*>& columns, Poll poll) const {
-    if (end_ == first_ + 1) return sort(first_, columns, poll);
-    GroupStarts starts(std::min(first_group(end_), groups_.size) - first_group() + 1);
-    starts.back() = size();
-    (void)for_each_chunk(end_ - first_, 1, workers_for(size(), near_rows / 4), poll,
-                         [&](std::size_t, std::size_t i, std::size_t) {
-                             const std::size_t partition = first_ + i;
-                             sort_chunks(partition, columns,
-                                         partition_starts_[partition] - partition_starts_[first_],
-                                         starts.data() + (first_group(partition) - first_group()),
-                                         rows_of(partition), 1, nullptr);
-                             return true;
-                         });
-    return starts;
-}
-
 GroupStarts GroupPartition::sort(std::size_t partition,
                                  const std::vector<std::byte*>& columns) const {
-    GroupStarts starts(groups_of(partition) + 1, rows_of(partition));
-    sort_chunks(partition, columns, 0, starts.data(), rows_of(partition), 1, nullptr);
-    return starts;
+    return sort_chunks(partition, columns, rows_of(partition), 1, nullptr);
 }
 
 GroupStarts GroupPartition::sort(std::size_t partition, const std::vector<std::byte*>& columns,
                                  Poll poll) const {
     const std::size_t rows = rows_of(partition);
     const std::size_t chunk = std::max(least_chunk, (rows + most_chunks - 1) / most_chunks);
-    GroupStarts starts(groups_of(partition) + 1, rows);
-    sort_chunks(partition, columns, 0, starts.data(), chunk, workers_for(rows, chunk), poll);
-    return starts;
+    return sort_chunks(partition, columns, chunk, workers_for(rows, chunk), poll);
 }
 
-void GroupPartition::sort_chunks(std::size_t partition, const std::vector<std::byte*>& columns,
-                                 std::size_t from_row, std::size_t* starts, std::size_t chunk,
-                                 std::size_t workers, Poll poll) const {
+GroupStarts GroupPartition::sort_chunks(std::size_t partition,
+                                        const std::vector<std::byte*>& columns, std::size_t chunk,
+                                        std::size_t workers, Poll poll) const {
     const std::size_t first = first_group(partition), rows = rows_of(partition);
-    if (rows == 0) {
-        std::fill_n(starts, groups_of(partition), from_row);
-        return;
-    }
+    GroupStarts starts(groups_of(partition) + 1, rows);
+    if (rows == 0) return starts;
     const std::byte* const packed = packed_.data() + partition_starts_[partition] * row_bytes_;
     const auto group_of = [packed, first, bytes = row_bytes_](std::size_t i) {
         return code_of(packed + i * bytes) - first;
@@ -258,20 +221,22 @@ void GroupPartition::sort_chunks(std::size_t partition, const std::vector<std::b
                              for (std::size_t i = begin; i < end; ++i) ++counts[group_of(i)];
                              return true;
                          });
+    std::size_t place = 0;
     for (std::size_t group = 0; group < groups_of(partition); ++group) {
-        starts[group] = from_row;
-        for (GroupStarts& of_chunk : next) from_row += std::exchange(of_chunk[group], from_row);
+        starts[group] = place;
+        for (GroupStarts& of_chunk : next) place += std::exchange(of_chunk[group], place);
     }
     (void)for_each_chunk(
         rows, chunk, workers, poll, [&](std::size_t, std::size_t begin, std::size_t end) {
-            const auto place = [&group_of, begin, next = next[begin / chunk].data()](
-                                   std::size_t i) { return next[group_of(begin + i)]++; };
-            with_rows_of(written_bytes_, [&](const auto& of_sizes) {
+            const auto place_of = [&group_of, begin, next = next[begin / chunk].data()](
+                                      std::size_t i) { return next[group_of(begin + i)]++; };
+            with_rows_of(value_bytes_, [&](const auto& of_sizes) {
                 of_sizes.unpack(packed + begin * row_bytes_, end - begin, row_bytes_,
-                                columns.data(), place);
+                                columns.data(), place_of);
             });
             return true;
         });
+    return starts;
 }
 
 }  // namespace calibrant

@@ -123,10 +123,9 @@ SetBlock::Verdict SetBlock::read_indicators(const SetRows& rows, std::size_t row
 }
 
 SetBlock::Verdict SetBlock::read_list(const SetRows& rows, std::size_t row, std::int32_t label) {
-    const std::int32_t* const codes = rows.codes + rows.offsets[row];
-    const auto size = static_cast<std::size_t>(rows.offsets[row + 1] - rows.offsets[row]);
-    if (bad_code(codes, size, sorted_) >= 0) return Verdict::bad;
-    sizes_[n_] = static_cast<std::uint32_t>(size);
+    const std::span<const std::int32_t> codes = rows.list(row);
+    if (bad_code(codes.data(), codes.size(), sorted_) >= 0) return Verdict::bad;
+    sizes_[n_] = static_cast<std::uint32_t>(codes.size());
     covered_[n_] = std::binary_search(sorted_.begin(), sorted_.end(), label) ? 1 : 0;
     return Verdict::good;
 }
@@ -173,12 +172,12 @@ void reject_sets(const SetRows& rows, std::size_t begin, std::size_t end,
             }
         }
         if (rows.form != SetForm::lists) continue;
-        const std::int32_t* const codes = rows.codes + rows.offsets[row];
-        const auto size = static_cast<std::size_t>(rows.offsets[row + 1] - rows.offsets[row]);
-        const std::ptrdiff_t bad = bad_code(codes, size, sorted);
-        if (bad < 0) continue;
-        reject("sets", codes[bad] < 0 ? "hold class numbers from 0 on" : "hold no class twice",
-               std::to_string(codes[bad]), where);
+        const std::span<const std::int32_t> codes = rows.list(row);
+        const std::ptrdiff_t at = bad_code(codes.data(), codes.size(), sorted);
+        if (at < 0) continue;
+        const std::int32_t bad = codes[static_cast<std::size_t>(at)];
+        reject("sets", bad < 0 ? "hold class numbers from 0 on" : "hold no class twice",
+               std::to_string(bad), where);
     }
     throw InvalidInput("the arrays changed while they were being read");
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "calibrant/runtime/parallel.hpp"
@@ -30,18 +31,22 @@ void run_workers(Total& total, const Rows& rows, const Events& events, const Rej
     const std::size_t width = std::max<std::size_t>(events.y_proba.width, 1);
     const std::size_t chunk = std::max<std::size_t>(chunk_values / width, 1);
     const std::size_t workers = workers_for(n, chunks_per_worker * chunk);
-    // A worker that gets no chunk would cost its tables' memory for nothing.
-    std::vector<std::optional<Worker>> team(workers);
-    team.front().emplace(total, rows);
+    // A worker that gets no chunk would cost its tables' memory for nothing. The first is on the
+    // stack: memory for it would take longer than a few rows.
+    std::optional<Worker> first(std::in_place, total, rows);
+    std::vector<std::optional<Worker>> others(workers - 1);
+    const auto worker_at = [&](std::size_t i) -> std::optional<Worker>& {
+        return i == 0 ? first : others[i - 1];
+    };
     const std::size_t failed = for_each_chunk(
         n, chunk, workers, poll, [&](std::size_t worker, std::size_t begin, std::size_t end) {
-            std::optional<Worker>& mine = team[worker];
+            std::optional<Worker>& mine = worker_at(worker);
             if (!mine) mine.emplace(total, rows);
             return mine->add(begin, end);
         });
     if (failed != npos) reject(failed, std::min(n, failed + chunk));
-    for (std::optional<Worker>& worker : team) {
-        if (worker) worker->finish_into(total);
+    for (std::size_t i = 0; i < workers; ++i) {
+        if (std::optional<Worker>& worker = worker_at(i)) worker->finish_into(total);
     }
 }
 

@@ -14,8 +14,6 @@
 #include "kernels/score_cells.hpp"
 #include "means/risk_sums.hpp"
 #include "ordering/sort_keys.hpp"
-#include "partition/group_runs.hpp"
-#include "partition/partitioned_events.hpp"
 #include "rows/scored_blocks.hpp"
 #include "rows/workers.hpp"
 
@@ -389,12 +387,6 @@ private:
 
 void ScoreTable::update(const ScoredRows& rows, std::uint64_t rows_before, Poll poll) {
     update_by_workers<ScoreTableWorker>(*this, rows, rows.events, rows_before, poll);
-}
-
-PartsOfGroups<ScoreTable> parts_by_group(const ScoreTable& empty, const PartitionedEvents& rows,
-                                         Poll poll, const SetAside& aside) {
-    return parts_by_workers<ScoreTableWorker>(
-        empty, rows, poll, [&](const Events& events) { return empty.rows_of(events); }, aside);
 }
 
 ScoreTable ScoreTable::of_all_pairs(double q_lim) {

@@ -7,8 +7,7 @@
 
 #include "calibrant/rows/check.hpp"
 #include "calibrant/scorecards/scorecard.hpp"
-#include "partition/group_runs.hpp"
-#include "partition/partitioned_events.hpp"
+#include "partition/partitioned_rows.hpp"
 #include "rows/event_blocks.hpp"
 #include "rows/workers.hpp"
 #include "scorecards/block_scorer.hpp"
@@ -54,7 +53,6 @@ struct RankedScorecard {
     Scorecard card;
     RankMetrics ranks;
 
-    [[nodiscard]] RankedScorecard empty() const { return {card.empty(), {}}; }
     void set_rows(const Events& events, Poll poll) {
         card.update(events, 0, poll);
         if (!card.weight().is_zero()) ranks = rank_metrics(binary_or_top_label(events), poll);
@@ -65,18 +63,25 @@ struct RankedScorecard {
     }
 };
 
+// Those of rows without a group are checked and left out.
 std::vector<RankedScorecard> ranked_by_group(const Scorecard& parameters,
                                              const GroupedRows& grouped, Poll poll) {
-    const PartitionedEvents rows(grouped.events, PartitionedEvents::Keep::outcome,
-                                 {grouped.groups, grouped.n_groups}, 0, poll);
-    const RankedScorecard empty{parameters.empty(), {}};
-    const auto parts = parts_by_group(
-        empty, rows, poll, [](RankedScorecard& part, const Events& of_group, Poll inner_poll) {
-            part.set_rows(of_group, inner_poll);
-        });
-    std::vector<RankedScorecard> cards;
-    for (const auto& part : parts) cards.push_back(part ? std::move(*part) : empty);
-    return cards;
+    const Events& events = grouped.events;
+    const std::size_t rest = grouped.n_groups;
+    std::vector<std::int32_t> codes(grouped.groups, grouped.groups + events.size());
+    for (std::int32_t& code : codes) code = code < 0 ? static_cast<std::int32_t>(rest) : code;
+    std::vector<RankedScorecard> ranked(rest + 1, RankedScorecard{parameters.empty(), {}});
+    try {
+        for_each_group(events, events.size(), {codes.data(), ranked.size()}, poll,
+                       [&](std::size_t group, const Events& of_group, Poll inner_poll) {
+                           ranked[group].set_rows(of_group, inner_poll);
+                       });
+    } catch (const InvalidInput&) {
+        parameters.empty().update(events, 0, poll);  // says which row of all it is
+        throw;
+    }
+    ranked.pop_back();
+    return ranked;
 }
 
 // All rows that are in groups, as one group.
@@ -101,33 +106,6 @@ void Scorecard::update(const Events& events, std::uint64_t rows_before, Poll pol
     if (table) table->update(binary_or_top_label(events), rows_before, poll);
     update_by_workers<ScorecardWorker>(*this, events, events, rows_before, poll);
     table_ = std::move(table);
-}
-
-PartsOfGroups<Scorecard> parts_by_group(const Scorecard& empty, const PartitionedEvents& rows,
-                                        Poll poll, const SetAside& aside) {
-    check_classes(rows.events());
-    std::vector<std::uint8_t> is_aside(rows.together().groups());
-    const SetAside cards_aside = [&](const PartitionedEvents::Scratch& memory,
-                                     const RowsOfGroup& of) {
-        return (is_aside[of.group] = aside && aside(memory, of)) != 0;
-    };
-    auto cards = parts_by_workers<ScorecardWorker>(
-        empty.without_table(), rows, poll, [](const Events& events) { return events; },
-        cards_aside);
-    if (!empty.table()) return cards;
-    const SetAside tables_aside = [&](const PartitionedEvents::Scratch&, const RowsOfGroup& of) {
-        return is_aside[of.group] != 0;
-    };
-    PartsOfGroups<ScoreTable> tables = parts_by_group(*empty.table(), rows, poll, tables_aside);
-    constexpr std::size_t chunk = 1024;  // their memory is far apart
-    (void)for_each_chunk(cards.size(), chunk, workers_for(cards.size(), chunk), poll,
-                         [&](std::size_t, std::size_t begin, std::size_t end) {
-                             for (std::size_t i = begin; i < end; ++i) {
-                                 if (cards[i]) cards[i]->set_table(std::move(*tables[i]));
-                             }
-                             return true;
-                         });
-    return cards;
 }
 
 ScorecardOfRows scorecard_of_rows(const Scorecard& parameters, const Events& events,

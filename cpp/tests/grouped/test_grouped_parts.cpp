@@ -73,9 +73,9 @@ GroupedParts<State> parts_of(const State& empty, const std::vector<std::size_t>&
     events.y_proba = column_of(std::span(p));
     if (weighted) events.sample_weight = &sample_weight;
     GroupedParts<State> parts(empty);
-    update_groups(
-        parts, events, {groups.data(), rows_of_group.size()}, 0, nullptr,
-        [](State& state, const Events& some, Poll poll) { add_events(state, some, poll); });
+    update_groups(parts, events, events.size(), {groups.data(), rows_of_group.size()}, 0, nullptr,
+                  [](State& state, const Events& some, std::size_t, std::uint64_t before,
+                     Poll poll) { add_events(state, some, before, poll); });
     return parts;
 }
 

@@ -82,8 +82,9 @@ def _add_scores(
         return
     codes, keys = groups
     empty = streaming.Scorecard(n_bins=state.n_bins, q_lim=state.q_lim)
-    parts = _core.GroupedAccumulators(empty).begin(list(range(len(keys))), "int")
-    parts.update(y_true, batch.y_proba, weight, omit, codes, 0)
+    nothing = _core.GroupedAccumulators(empty)
+    parts = nothing.begin(list(range(len(keys))), "int")
+    parts.update(codes, (y_true, batch.y_proba, weight, omit), nothing, 0)
     for number, key in enumerate(keys):
         part = streaming.Scorecard._from_state(parts.merged([number]))
         if part.n or part.n_omitted:

@@ -76,8 +76,6 @@ public:
     // Of sums that were made elsewhere; without a table.
     Scorecard(const Scorecard& parameters, ScorecardSums sums);
     [[nodiscard]] Scorecard empty() const;
-    [[nodiscard]] Scorecard without_table() const { return Scorecard(sums_); }
-    void set_table(ScoreTable table) { table_.emplace(std::move(table)); }  // of the same rows
 
     // As ScoreSums::update and ScoreSums::merge. A card that keeps no table leaves none to one
     // that does.

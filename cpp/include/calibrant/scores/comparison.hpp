@@ -37,8 +37,8 @@ namespace calibrant {
 
 // Of the same rows: labels, weights and what may be omitted are those of the first.
 struct PairedRows {
-    const Events& first;
-    const Events& second;
+    Events first;
+    Events second;
 };
 
 class PairedScores {
