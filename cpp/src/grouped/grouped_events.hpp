@@ -74,6 +74,7 @@ void update_groups(GroupedParts<State>& parts, const Rows& rows, std::size_t n,
             }
             picked.set_columns(std::move(columns));
             std::vector<std::int32_t> codes;
+            codes.reserve(others.size());
             for (const std::size_t row : others) codes.push_back(groups.of_row[row]);
             update_partitions(parts, picked.at(0, others.size()), others.size(),
                               {codes.data(), groups.size}, poll, update_group);
