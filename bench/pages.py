@@ -1,7 +1,6 @@
 r"""Write the README's table, docs/reference/performance.md and its picture from a run's JSON.
 
-pytest bench --sizes 1e4,1e6,1e7 --threads 1,all --budget 0.1 --long \
-    --benchmark-json build/bench.json
+pytest bench --sizes 1e4,1e6 --budget 0.05 --time-limit 5 --benchmark-json build/bench.json
 python bench/pages.py build/bench.json
 """
 
